@@ -1,0 +1,868 @@
+//! Move generation.
+//!
+//! Everything here is seen by the side to move: its men go up the board, so
+//! one generator serves both colours ([`Pieces::turned`] changes the view).
+
+use super::board::{Board, SquareSet, direction};
+use super::position::{Colour, Move, Position};
+use super::rules::{Goal, KingDirections, KingLand, ManCapture, ManMove, Priority, PromoCapture, Removal, Rules};
+use crate::bits::Bits;
+
+/// The pieces of a position as the side to move sees them: its own men move
+/// towards higher ranks. For Black the board is turned by half a turn.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Pieces<B> {
+    /// Men of the side to move.
+    pub own_men: B,
+    /// Kings of the side to move.
+    pub own_kings: B,
+    /// Men of the other side.
+    pub opp_men: B,
+    /// Kings of the other side.
+    pub opp_kings: B,
+}
+
+impl<B: Bits> Pieces<B> {
+    /// All pieces of the side to move.
+    #[inline(always)]
+    pub fn own(&self) -> B {
+        self.own_men | self.own_kings
+    }
+
+    /// All pieces of the other side.
+    #[inline(always)]
+    pub fn opp(&self) -> B {
+        self.opp_men | self.opp_kings
+    }
+
+    /// All pieces.
+    #[inline(always)]
+    pub fn occupied(&self) -> B {
+        self.own() | self.opp()
+    }
+}
+
+/// A move as the generator sees it, with squares in the mover's view.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Step<B> {
+    /// Start square.
+    pub from: u8,
+    /// End square.
+    pub to: u8,
+    /// Pieces taken.
+    pub captured: B,
+    /// A man moved.
+    pub by_man: bool,
+    /// The piece is a king after the move.
+    pub to_king: bool,
+}
+
+/// A short list of directions.
+#[derive(Clone, Copy, Debug)]
+struct Directions {
+    list: [u8; 8],
+    len: usize,
+}
+
+impl Directions {
+    fn new(directions: &[u8]) -> Self {
+        let mut list = [0; 8];
+        list[..directions.len()].copy_from_slice(directions);
+        Self {
+            list,
+            len: directions.len(),
+        }
+    }
+
+    #[inline(always)]
+    fn iter(&self) -> impl Iterator<Item = u8> + '_ {
+        self.list[..self.len].iter().copied()
+    }
+}
+
+fn king_directions(axis: KingDirections) -> Directions {
+    use direction::{EAST, NORTH, NORTH_EAST, NORTH_WEST, SOUTH, SOUTH_EAST, SOUTH_WEST, WEST};
+    match axis {
+        KingDirections::Diagonal => Directions::new(&[NORTH_EAST, SOUTH_WEST, NORTH_WEST, SOUTH_EAST]),
+        KingDirections::Straight => Directions::new(&[NORTH, SOUTH, EAST, WEST]),
+        KingDirections::AllEight => Directions::new(&[0, 1, 2, 3, 4, 5, 6, 7]),
+    }
+}
+
+fn man_move_directions(axis: ManMove) -> Directions {
+    use direction::{EAST, NORTH, NORTH_EAST, NORTH_WEST, WEST};
+    match axis {
+        ManMove::DiagonalForward => Directions::new(&[NORTH_EAST, NORTH_WEST]),
+        ManMove::StraightForwardSide => Directions::new(&[NORTH, EAST, WEST]),
+        ManMove::StraightForwardSideDiagonalForward => Directions::new(&[NORTH, EAST, WEST, NORTH_EAST, NORTH_WEST]),
+    }
+}
+
+fn man_capture_directions(axis: ManCapture) -> Directions {
+    use direction::{EAST, NORTH, NORTH_EAST, NORTH_WEST, SOUTH, SOUTH_EAST, SOUTH_WEST, WEST};
+    match axis {
+        ManCapture::DiagonalForward => Directions::new(&[NORTH_EAST, NORTH_WEST]),
+        ManCapture::DiagonalAll => Directions::new(&[NORTH_EAST, SOUTH_WEST, NORTH_WEST, SOUTH_EAST]),
+        ManCapture::AllEight => Directions::new(&[0, 1, 2, 3, 4, 5, 6, 7]),
+        ManCapture::StraightForwardSide => Directions::new(&[NORTH, EAST, WEST]),
+        ManCapture::StraightAll => Directions::new(&[NORTH, SOUTH, EAST, WEST]),
+    }
+}
+
+/// No direction yet: the first jump of a chain.
+const NO_DIRECTION: u8 = 8;
+
+/// Move generator of one rule set on boards of one word size.
+#[derive(Clone, Debug)]
+pub struct Generator<B> {
+    playable: B,
+    bits: u8,
+    /// The mover's promotion row.
+    top: B,
+    shift: [i8; 8],
+    inner: [B; 8],
+    /// Squares from a square to the edge in each direction, without it.
+    rays: Box<[[B; 128]; 8]>,
+    man_quiet: Directions,
+    man_jump: Directions,
+    king_quiet: Directions,
+    king_jump: Directions,
+    flying: bool,
+    leap_own: bool,
+    man_takes_king: bool,
+    land: KingLand,
+    must_extend: bool,
+    forced: bool,
+    priority: Priority,
+    at_once: bool,
+    no_u_turn: bool,
+    promo: PromoCapture,
+    goal: Goal,
+}
+
+/// A chain under construction, with what `priority` compares.
+#[derive(Clone, Copy)]
+struct Chain<B> {
+    step: Step<B>,
+    /// Bit `127 - n` is set if the n-th piece jumped was a king.
+    king_order: u128,
+}
+
+impl<B: Bits> Generator<B> {
+    /// Prepares the tables for a rule set.
+    ///
+    /// `board` must be the board of `rules` and fit the word.
+    #[must_use]
+    pub fn new(rules: &Rules, board: &Board) -> Self {
+        assert!(u32::from(board.bits()) <= B::WIDTH, "the board needs a wider word");
+        let mut rays = Box::new([[B::ZERO; 128]; 8]);
+        for d in 0..8u8 {
+            for square in 0..board.bits() {
+                let mut at = square;
+                while let Some(next) = board.neighbour(at, d) {
+                    rays[d as usize][square as usize] |= B::bit(next);
+                    at = next;
+                }
+            }
+        }
+        Self {
+            playable: B::narrow(board.playable()),
+            bits: board.bits(),
+            top: B::narrow(board.rank_set(board.ranks() - 1)),
+            shift: std::array::from_fn(|d| board.shift(d as u8)),
+            inner: std::array::from_fn(|d| B::narrow(board.inner(d as u8))),
+            rays,
+            man_quiet: man_move_directions(rules.man_move),
+            man_jump: man_capture_directions(rules.man_capture),
+            king_quiet: king_directions(rules.king_move),
+            king_jump: king_directions(rules.king_capture),
+            flying: rules.king_flying,
+            leap_own: rules.man_leap_own,
+            man_takes_king: rules.man_takes_king,
+            land: rules.king_land,
+            must_extend: rules.king_must_extend,
+            forced: rules.forced,
+            priority: rules.priority,
+            at_once: rules.removal == Removal::AtOnce,
+            no_u_turn: rules.removal == Removal::AtOnce && !rules.u_turn,
+            promo: rules.promo_capture,
+            goal: rules.goal,
+        }
+    }
+
+    /// The playable squares.
+    #[inline(always)]
+    pub fn playable(&self) -> B {
+        self.playable
+    }
+
+    /// The promotion row of the side to move.
+    #[inline(always)]
+    pub fn top(&self) -> B {
+        self.top
+    }
+
+    /// Every square of the set moved one step; those at the edge are lost.
+    #[inline(always)]
+    fn step(&self, set: B, d: u8) -> B {
+        let d = usize::from(d & 7);
+        let shift = self.shift[d];
+        let set = set & self.inner[d];
+        if shift > 0 {
+            set << shift as u32
+        } else {
+            set >> shift.unsigned_abs().into()
+        }
+    }
+
+    /// First piece of `occupied` seen from a square, if any.
+    #[inline(always)]
+    fn first_blocker(&self, square: u8, d: u8, occupied: B) -> Option<u8> {
+        let seen = self.ray(square, d) & occupied;
+        if seen.is_empty() {
+            return None;
+        }
+        // Even directions lead to higher square numbers.
+        Some(if d & 1 == 0 { seen.lowest() } else { seen.highest() })
+    }
+
+    #[inline(always)]
+    fn ray(&self, square: u8, d: u8) -> B {
+        self.rays[usize::from(d & 7)][usize::from(square & 127)]
+    }
+
+    /// The set turned by half a turn: the other side's view of it.
+    #[inline(always)]
+    pub fn turned_set(&self, set: B) -> B {
+        set.reversed() >> (B::WIDTH - u32::from(self.bits))
+    }
+
+    /// The same pieces with the other side to move, in its view.
+    #[inline(always)]
+    pub fn turned(&self, pieces: &Pieces<B>) -> Pieces<B> {
+        Pieces {
+            own_men: self.turned_set(pieces.opp_men),
+            own_kings: self.turned_set(pieces.opp_kings),
+            opp_men: self.turned_set(pieces.own_men),
+            opp_kings: self.turned_set(pieces.own_kings),
+        }
+    }
+
+    /// The pieces of a position in the mover's view.
+    #[must_use]
+    pub fn view(&self, position: &Position) -> Pieces<B> {
+        let (own, opp) = (position.turn as usize, position.turn.other() as usize);
+        let turn = |set: SquareSet| {
+            let set = B::narrow(set);
+            if position.turn == Colour::White {
+                set
+            } else {
+                self.turned_set(set)
+            }
+        };
+        Pieces {
+            own_men: turn(position.men[own]),
+            own_kings: turn(position.kings[own]),
+            opp_men: turn(position.men[opp]),
+            opp_kings: turn(position.kings[opp]),
+        }
+    }
+
+    /// The position in which `turn` is to move and sees these pieces.
+    #[must_use]
+    pub fn position(&self, pieces: &Pieces<B>, turn: Colour) -> Position {
+        let set = |set: B| {
+            if turn == Colour::White {
+                set.widen()
+            } else {
+                self.turned_set(set).widen()
+            }
+        };
+        let (mut men, mut kings) = ([0; 2], [0; 2]);
+        men[turn as usize] = set(pieces.own_men);
+        kings[turn as usize] = set(pieces.own_kings);
+        men[turn.other() as usize] = set(pieces.opp_men);
+        kings[turn.other() as usize] = set(pieces.opp_kings);
+        Position { men, kings, turn }
+    }
+
+    /// Whether the game is over by the pieces alone, whoever is to move:
+    /// `Some(true)` if the side to move has won.
+    #[inline(always)]
+    pub fn finished(&self, pieces: &Pieces<B>) -> Option<bool> {
+        let (own, opp) = (pieces.own(), pieces.opp());
+        let (own_out, opp_out) = match self.goal {
+            Goal::Normal => (own.is_empty(), opp.is_empty()),
+            Goal::Misere => (opp.is_empty(), own.is_empty()),
+            Goal::Breakthrough => (
+                own.is_empty() || !pieces.opp_kings.is_empty(),
+                opp.is_empty() || !pieces.own_kings.is_empty(),
+            ),
+            Goal::Ghana => (own.count() <= 1, opp.count() <= 1),
+        };
+        if own_out || opp_out { Some(!own_out) } else { None }
+    }
+
+    /// Whether a side without a legal move has won (misere) rather than lost.
+    #[inline(always)]
+    pub fn stuck_wins(&self) -> bool {
+        self.goal == Goal::Misere
+    }
+
+    /// Whether captures, where there are any, are the only legal moves.
+    #[inline(always)]
+    pub fn forced(&self) -> bool {
+        self.forced
+    }
+
+    /// Whether the side to move has a capture.
+    #[inline(always)]
+    pub fn has_capture(&self, pieces: &Pieces<B>) -> bool {
+        let occupied = pieces.occupied();
+        let empty = self.playable & !occupied;
+        let opp = pieces.opp();
+        let prey = if self.man_takes_king { opp } else { pieces.opp_men };
+        if !pieces.own_men.is_empty() {
+            for d in self.man_jump.iter() {
+                let met = self.step(pieces.own_men, d) & prey;
+                if !(self.step(met, d) & empty).is_empty() {
+                    return true;
+                }
+            }
+        }
+        if pieces.own_kings.is_empty() {
+            return false;
+        }
+        for d in self.king_jump.iter() {
+            if self.flying {
+                // Enemies with an empty square behind them, then back along
+                // empty squares to a king.
+                let mut front = self.step(empty, d ^ 1) & opp;
+                while !front.is_empty() {
+                    front = self.step(front, d ^ 1);
+                    if !(front & pieces.own_kings).is_empty() {
+                        return true;
+                    }
+                    front &= empty;
+                }
+            } else {
+                let met = self.step(pieces.own_kings, d) & opp;
+                if !(self.step(met, d) & empty).is_empty() {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// Calls `visit` for each legal capture until it returns false. With
+    /// `priority = free` the same move may be seen more than once (by
+    /// different routes); otherwise `best` is used to compare the chains.
+    /// Returns whether there is a capture.
+    #[inline]
+    pub fn captures(
+        &self,
+        pieces: &Pieces<B>,
+        best: &mut Vec<Step<B>>,
+        mut visit: impl FnMut(&Step<B>) -> bool,
+    ) -> bool {
+        if self.priority == Priority::Free {
+            return self.chains(pieces, |chain| visit(&chain.step));
+        }
+        best.clear();
+        let mut best_rank = 0;
+        let any = self.chains(pieces, |chain| {
+            let rank = self.rank(pieces, chain);
+            if rank > best_rank || best.is_empty() {
+                best.clear();
+                best_rank = rank;
+            }
+            if rank == best_rank && !best.contains(&chain.step) {
+                best.push(chain.step);
+            }
+            true
+        });
+        for step in best.iter() {
+            if !visit(step) {
+                break;
+            }
+        }
+        any
+    }
+
+    /// What `priority` maximises, as one number.
+    fn rank(&self, pieces: &Pieces<B>, chain: &Chain<B>) -> u128 {
+        let count = u128::from(chain.step.captured.count());
+        let kings = u128::from((chain.step.captured & pieces.opp_kings).count());
+        let by_king = u128::from(!chain.step.by_man);
+        match self.priority {
+            Priority::Free => 0,
+            Priority::Count => count,
+            Priority::CountKings => count << 8 | kings,
+            Priority::CountKingsWithKing => count << 9 | kings << 1 | by_king,
+            // Which kings are met first matters only between chains that meet
+            // equally many; the order then compares like the bits read from
+            // the first jump on. Chains have fewer than 100 jumps.
+            Priority::Italian => count << 120 | by_king << 119 | kings << 112 | chain.king_order >> 16,
+            Priority::Frisian => ((count - kings) * 100 + kings * 199) << 1 | by_king,
+            Priority::KingFirst => by_king,
+        }
+    }
+
+    /// Calls `visit` for each complete chain of every piece.
+    fn chains(&self, pieces: &Pieces<B>, visit: impl FnMut(&Chain<B>) -> bool) -> bool {
+        let mut walk = Walk {
+            generator: self,
+            prey_of_men: if self.man_takes_king {
+                pieces.opp()
+            } else {
+                pieces.opp_men
+            },
+            prey: pieces.opp(),
+            opp_kings: pieces.opp_kings,
+            occupied: B::ZERO,
+            from: 0,
+            by_man: false,
+            going: true,
+            visit,
+        };
+        let occupied = pieces.occupied();
+        let mut any = false;
+        for (set, by_man) in [(pieces.own_men, true), (pieces.own_kings, false)] {
+            for from in set.squares() {
+                walk.occupied = occupied & !B::bit(from);
+                walk.from = from;
+                walk.by_man = by_man;
+                any |= walk.extend(from, !by_man, B::ZERO, NO_DIRECTION, 0, 0);
+                if !walk.going {
+                    return true;
+                }
+            }
+        }
+        any
+    }
+
+    /// Squares a king on `square` reaches by a quiet move.
+    #[inline(always)]
+    pub fn king_reach(&self, square: u8, occupied: B) -> B {
+        let mut reach = B::ZERO;
+        for d in self.king_quiet.iter() {
+            if self.flying {
+                let ray = self.ray(square, d);
+                reach |= match self.first_blocker(square, d, occupied) {
+                    Some(blocker) => ray & !self.ray(blocker, d) & !B::bit(blocker),
+                    None => ray,
+                };
+            } else {
+                reach |= self.step(B::bit(square), d) & !occupied;
+            }
+        }
+        reach
+    }
+
+    /// Squares that a king could reach by one quiet move from some square of
+    /// `from`, all at once; `empty` are the squares without a piece. Kings
+    /// move alike in both directions, so this is also where it can have come
+    /// from.
+    #[inline(always)]
+    pub fn king_spread(&self, from: B, empty: B) -> B {
+        let mut reach = B::ZERO;
+        for d in self.king_quiet.iter() {
+            if self.flying {
+                let mut front = self.step(from, d) & empty;
+                while !front.is_empty() {
+                    reach |= front;
+                    front = self.step(front, d) & empty;
+                }
+            } else {
+                reach |= self.step(from, d) & empty;
+            }
+        }
+        reach
+    }
+
+    /// Calls `visit` for each quiet move until it returns false; whether they
+    /// are legal (no compulsory capture) is the caller's to know.
+    #[inline]
+    pub fn quiets(&self, pieces: &Pieces<B>, mut visit: impl FnMut(&Step<B>) -> bool) {
+        if !self.man_quiets(pieces, &mut visit) {
+            return;
+        }
+        let occupied = pieces.occupied();
+        for from in pieces.own_kings.squares() {
+            for to in self.king_reach(from, occupied).squares() {
+                let step = Step {
+                    from,
+                    to,
+                    captured: B::ZERO,
+                    by_man: false,
+                    to_king: true,
+                };
+                if !visit(&step) {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// As [`Generator::quiets`] for men alone; false if `visit` stopped it.
+    #[inline]
+    pub fn man_quiets(&self, pieces: &Pieces<B>, mut visit: impl FnMut(&Step<B>) -> bool) -> bool {
+        let empty = self.playable & !pieces.occupied();
+        let own = pieces.own();
+        for d in self.man_quiet.iter() {
+            let shift = self.shift[d as usize];
+            for to in (self.step(pieces.own_men, d) & empty).squares() {
+                let step = self.man_step(to.wrapping_add_signed(-shift), to);
+                if !visit(&step) {
+                    return false;
+                }
+            }
+            if self.leap_own {
+                let over = self.step(pieces.own_men, d) & own;
+                for to in (self.step(over, d) & empty).squares() {
+                    let step = self.man_step(to.wrapping_add_signed(-2 * shift), to);
+                    if !visit(&step) {
+                        return false;
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    #[inline(always)]
+    fn man_step(&self, from: u8, to: u8) -> Step<B> {
+        Step {
+            from,
+            to,
+            captured: B::ZERO,
+            by_man: true,
+            to_king: self.top.has(to),
+        }
+    }
+
+    /// Whether the side to move has a quiet move.
+    #[inline(always)]
+    pub fn has_quiet(&self, pieces: &Pieces<B>) -> bool {
+        let empty = self.playable & !pieces.occupied();
+        self.king_quiet
+            .iter()
+            .any(|d| !(self.step(pieces.own_kings, d) & empty).is_empty())
+            || self.has_man_quiet(pieces)
+    }
+
+    /// Whether the side to move has a quiet move of a man.
+    #[inline(always)]
+    pub fn has_man_quiet(&self, pieces: &Pieces<B>) -> bool {
+        let empty = self.playable & !pieces.occupied();
+        self.man_quiet.iter().any(|d| {
+            let ahead = self.step(pieces.own_men, d);
+            let leapt = if self.leap_own {
+                self.step(ahead & pieces.own(), d)
+            } else {
+                B::ZERO
+            };
+            !((ahead | leapt) & empty).is_empty()
+        })
+    }
+
+    /// All legal moves, each once, captures before quiet moves. `moves` is
+    /// cleared first. A finished position has none.
+    pub fn legal(&self, pieces: &Pieces<B>, moves: &mut Vec<Step<B>>) {
+        moves.clear();
+        if self.finished(pieces).is_some() {
+            return;
+        }
+        let any = if self.priority == Priority::Free {
+            self.chains(pieces, |chain| {
+                if !moves.contains(&chain.step) {
+                    moves.push(chain.step);
+                }
+                true
+            })
+        } else {
+            // The best chains are left in the list itself.
+            self.captures(pieces, moves, |_| false)
+        };
+        if any && self.forced {
+            return;
+        }
+        self.quiets(pieces, |step| {
+            moves.push(*step);
+            true
+        });
+    }
+
+    /// The pieces after a move, still in the view of the side that moved.
+    #[inline(always)]
+    pub fn after(&self, pieces: &Pieces<B>, step: &Step<B>) -> Pieces<B> {
+        let (from, to) = (B::bit(step.from), B::bit(step.to));
+        let mut next = *pieces;
+        if step.by_man {
+            next.own_men = next.own_men & !from;
+        } else {
+            next.own_kings = next.own_kings & !from;
+        }
+        if step.to_king {
+            next.own_kings |= to;
+        } else {
+            next.own_men |= to;
+        }
+        next.opp_men = next.opp_men & !step.captured;
+        next.opp_kings = next.opp_kings & !step.captured;
+        next
+    }
+
+    /// Landing squares of one route of a capture, the end square last.
+    /// `step` must be a legal capture of `pieces`.
+    #[must_use]
+    pub fn route(&self, pieces: &Pieces<B>, step: &Step<B>) -> Vec<u8> {
+        let mut walk = Walk {
+            generator: self,
+            prey_of_men: if self.man_takes_king {
+                pieces.opp()
+            } else {
+                pieces.opp_men
+            },
+            prey: pieces.opp(),
+            opp_kings: pieces.opp_kings,
+            occupied: pieces.occupied() & !B::bit(step.from),
+            from: step.from,
+            by_man: step.by_man,
+            going: true,
+            visit: |_: &Chain<B>| true,
+        };
+        let mut route = Vec::new();
+        walk.find_route(step, step.from, !step.by_man, B::ZERO, NO_DIRECTION, &mut route);
+        route
+    }
+
+    /// The move as seen from White's side of the board.
+    #[must_use]
+    pub fn to_move(&self, step: &Step<B>, turn: Colour) -> Move {
+        let square = |square: u8| match turn {
+            Colour::White => square,
+            Colour::Black => self.bits - 1 - square,
+        };
+        Move {
+            from: square(step.from),
+            to: square(step.to),
+            captured: match turn {
+                Colour::White => step.captured.widen(),
+                Colour::Black => self.turned_set(step.captured).widen(),
+            },
+            by_man: step.by_man,
+            to_king: step.to_king,
+        }
+    }
+
+    /// The inverse of [`Generator::to_move`].
+    #[must_use]
+    pub fn to_step(&self, mv: &Move, turn: Colour) -> Step<B> {
+        let square = |square: u8| match turn {
+            Colour::White => square,
+            Colour::Black => self.bits - 1 - square,
+        };
+        let captured = B::narrow(mv.captured);
+        Step {
+            from: square(mv.from),
+            to: square(mv.to),
+            captured: match turn {
+                Colour::White => captured,
+                Colour::Black => self.turned_set(captured),
+            },
+            by_man: mv.by_man,
+            to_king: mv.to_king,
+        }
+    }
+
+    /// Number of move sequences of `depth` plies; `buffers` holds one list of
+    /// moves for each ply and is grown as needed.
+    pub fn perft(&self, pieces: &Pieces<B>, depth: u32, buffers: &mut Vec<Vec<Step<B>>>) -> u64 {
+        if depth == 0 {
+            return 1;
+        }
+        let mut moves = buffers.pop().unwrap_or_default();
+        self.legal(pieces, &mut moves);
+        let nodes = if depth == 1 {
+            moves.len() as u64
+        } else {
+            moves
+                .iter()
+                .map(|step| self.perft(&self.turned(&self.after(pieces, step)), depth - 1, buffers))
+                .sum()
+        };
+        buffers.push(moves);
+        nodes
+    }
+}
+
+/// One piece's capture under way.
+struct Walk<'a, B, V> {
+    generator: &'a Generator<B>,
+    prey_of_men: B,
+    prey: B,
+    opp_kings: B,
+    /// All pieces but the one that moves.
+    occupied: B,
+    from: u8,
+    by_man: bool,
+    going: bool,
+    visit: V,
+}
+
+impl<B: Bits, V: FnMut(&Chain<B>) -> bool> Walk<'_, B, V> {
+    /// The pieces that stand in the way once `captured` have been jumped.
+    #[inline(always)]
+    fn blocking(&self, captured: B) -> B {
+        if self.generator.at_once {
+            self.occupied & !captured
+        } else {
+            self.occupied
+        }
+    }
+
+    /// The enemy that a piece on `square` can jump in direction `d`, and all
+    /// squares on which it could land by the rules of range alone.
+    #[inline(always)]
+    fn jump(&self, square: u8, king: bool, captured: B, d: u8) -> Option<(B, B)> {
+        let generator = self.generator;
+        let blocking = self.blocking(captured);
+        let victim = if king && generator.flying {
+            B::bit(generator.first_blocker(square, d, blocking)?)
+        } else {
+            generator.step(B::bit(square), d)
+        };
+        let prey = if king { self.prey } else { self.prey_of_men };
+        let victim = victim & prey & !captured;
+        let mut land = generator.step(victim, d) & !blocking;
+        if land.is_empty() {
+            return None;
+        }
+        if king && generator.flying && generator.land != KingLand::Adjacent {
+            let first = land.lowest();
+            let beyond = generator.ray(first, d);
+            land |= match generator.first_blocker(first, d, blocking) {
+                Some(blocker) => beyond & !generator.ray(blocker, d) & !B::bit(blocker),
+                None => beyond,
+            };
+        }
+        Some((victim, land))
+    }
+
+    #[inline(always)]
+    fn directions(&self, king: bool) -> Directions {
+        if king {
+            self.generator.king_jump
+        } else {
+            self.generator.man_jump
+        }
+    }
+
+    /// Plays every continuation from `square` and reports complete chains.
+    /// Returns whether there is a further jump.
+    fn extend(&mut self, square: u8, king: bool, captured: B, last: u8, king_order: u128, jumps: u32) -> bool {
+        let generator = self.generator;
+        let mut any = false;
+        for d in self.directions(king).iter() {
+            if generator.no_u_turn && last != NO_DIRECTION && d == last ^ 1 {
+                continue;
+            }
+            let Some((victim, land)) = self.jump(square, king, captured, d) else {
+                continue;
+            };
+            any = true;
+            let taken = captured | victim;
+            let is_king = !(victim & self.opp_kings).is_empty();
+            let order = if is_king {
+                king_order | 1 << (127 - jumps)
+            } else {
+                king_order
+            };
+            let mut ends = B::ZERO;
+            let mut extended = false;
+            for to in land.squares() {
+                let crowned = !king && generator.top.has(to);
+                let goes_on = match generator.promo {
+                    PromoCapture::Stop if crowned => false,
+                    PromoCapture::Continue if crowned => self.extend(to, true, taken, d, order, jumps + 1),
+                    _ => self.extend(to, king, taken, d, order, jumps + 1),
+                };
+                if !self.going {
+                    return true;
+                }
+                extended |= goes_on;
+                if !goes_on {
+                    ends |= B::bit(to);
+                }
+            }
+            if king && generator.flying {
+                if extended && generator.must_extend {
+                    continue;
+                }
+                if generator.land == KingLand::AdjacentIfLastIsKing && is_king {
+                    ends &= generator.step(victim, d);
+                }
+            }
+            for to in ends.squares() {
+                let chain = Chain {
+                    step: Step {
+                        from: self.from,
+                        to,
+                        captured: taken,
+                        by_man: self.by_man,
+                        to_king: king || generator.top.has(to),
+                    },
+                    king_order: order,
+                };
+                if !(self.visit)(&chain) {
+                    self.going = false;
+                    return true;
+                }
+            }
+        }
+        any
+    }
+
+    /// Looks for a route that takes exactly what `step` takes and ends there.
+    fn find_route(
+        &mut self,
+        step: &Step<B>,
+        square: u8,
+        king: bool,
+        captured: B,
+        last: u8,
+        route: &mut Vec<u8>,
+    ) -> bool {
+        let generator = self.generator;
+        if captured == step.captured {
+            let to_king = king || generator.top.has(square);
+            return square == step.to && to_king == step.to_king;
+        }
+        for d in self.directions(king).iter() {
+            if generator.no_u_turn && last != NO_DIRECTION && d == last ^ 1 {
+                continue;
+            }
+            let Some((victim, land)) = self.jump(square, king, captured, d) else {
+                continue;
+            };
+            if (victim & step.captured).is_empty() {
+                continue;
+            }
+            for to in land.squares() {
+                let crowned = !king && generator.top.has(to);
+                let king = king || crowned && generator.promo == PromoCapture::Continue;
+                if crowned && generator.promo == PromoCapture::Stop && captured | victim != step.captured {
+                    continue;
+                }
+                route.push(to);
+                if self.find_route(step, to, king, captured | victim, d, route) {
+                    return true;
+                }
+                route.pop();
+            }
+        }
+        false
+    }
+}

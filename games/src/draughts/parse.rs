@@ -1,0 +1,394 @@
+//! Rule files of the draughts family: the words of each axis, which axes are
+//! void for which values, and the text a fingerprint is taken of.
+
+use std::fmt::Write as _;
+
+use super::rules::{
+    Goal, KingDirections, KingLand, ManCapture, ManMove, NameStyle, Priority, PromoCapture, Removal, Rules, SquareKind,
+};
+use crate::fingerprint::Fingerprint;
+use crate::rule_text::{RuleError, RuleText, Words, YES_NO, word};
+
+/// The `family` of these rule files.
+const FAMILY: &str = "draughts";
+
+const SQUARES: &Words<SquareKind> = &[
+    (SquareKind::Dark, "dark"),
+    (SquareKind::Mirror, "mirror"),
+    (SquareKind::All, "all"),
+];
+const NAMES: &Words<NameStyle> = &[
+    (NameStyle::Algebraic, "alg"),
+    (NameStyle::NumberTop, "num-top"),
+    (NameStyle::NumberBottomRight, "num-br"),
+];
+/// Both spellings are read, the first is written.
+const WHITE_FIRST: &Words<bool> = &[(true, "white"), (false, "black"), (true, "W"), (false, "B")];
+const MAN_MOVE: &Words<ManMove> = &[
+    (ManMove::DiagonalForward, "diag-fwd"),
+    (ManMove::StraightForwardSide, "orth-fwd-side"),
+    (ManMove::StraightForwardSideDiagonalForward, "orth-fwd-side+diag-fwd"),
+];
+const MAN_CAPTURE: &Words<ManCapture> = &[
+    (ManCapture::DiagonalForward, "diag-fwd"),
+    (ManCapture::DiagonalAll, "diag-all"),
+    (ManCapture::AllEight, "all-8"),
+    (ManCapture::StraightForwardSide, "orth-fwd-side"),
+    (ManCapture::StraightAll, "orth-all"),
+];
+const FLYING: &Words<bool> = &[(false, "short"), (true, "flying")];
+const DIRECTIONS: &Words<KingDirections> = &[
+    (KingDirections::Diagonal, "diag"),
+    (KingDirections::Straight, "orth"),
+    (KingDirections::AllEight, "all-8"),
+];
+const KING_LAND: &Words<KingLand> = &[
+    (KingLand::Any, "any"),
+    (KingLand::Adjacent, "adjacent"),
+    (KingLand::AdjacentIfLastIsKing, "adjacent-if-last-is-king"),
+];
+const PRIORITY: &Words<Priority> = &[
+    (Priority::Free, "free"),
+    (Priority::Count, "count"),
+    (Priority::CountKings, "count,kings"),
+    (Priority::CountKingsWithKing, "count,kings,withking"),
+    (Priority::Italian, "italian"),
+    (Priority::Frisian, "frisian"),
+    (Priority::KingFirst, "king-first"),
+];
+const REMOVAL: &Words<Removal> = &[(Removal::After, "after"), (Removal::AtOnce, "at-once")];
+const U_TURN: &Words<bool> = &[(false, "forbidden"), (true, "allowed")];
+const PROMO_CAPTURE: &Words<PromoCapture> = &[
+    (PromoCapture::Stop, "stop"),
+    (PromoCapture::Pass, "pass"),
+    (PromoCapture::Continue, "continue"),
+];
+const GOAL: &Words<Goal> = &[
+    (Goal::Normal, "normal"),
+    (Goal::Misere, "misere"),
+    (Goal::Breakthrough, "breakthrough"),
+    (Goal::Ghana, "ghana"),
+];
+
+/// Every key of a rule file, in the order in which they are written.
+const KEYS: [&str; 24] = [
+    "name",
+    "family",
+    "description",
+    "source",
+    "size",
+    "squares",
+    "names",
+    "first",
+    "rows",
+    "man_move",
+    "man_leap_own",
+    "man_capture",
+    "man_takes_king",
+    "king_range",
+    "king_move",
+    "king_capture",
+    "king_land",
+    "king_must_extend",
+    "forced",
+    "priority",
+    "removal",
+    "u_turn",
+    "promo_capture",
+    "goal",
+];
+
+/// Axes that change names and start positions but no table.
+const NOT_IN_TABLES: [&str; 3] = ["names", "first", "rows"];
+
+/// The word that stands for the value of a void axis.
+const VOID: &str = "-";
+
+/// Values of void axes after [`Rules::normalised`].
+const FIXED_LAND: KingLand = KingLand::Any;
+const FIXED_EXTEND: bool = false;
+const FIXED_TURN: bool = false;
+
+/// Boards are at most this long and wide, and fit into a `SquareSet`.
+const SIDE: std::ops::RangeInclusive<u8> = 4..=12;
+const MOST_SQUARES: u16 = 128;
+
+/// Longest `name`; names become names of folders.
+const LONGEST_NAME: usize = 64;
+
+/// What a rule file says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RuleFile {
+    /// Name of the game.
+    pub name: String,
+    /// One line about the game.
+    pub description: String,
+    /// Where the rules come from.
+    pub source: String,
+    /// The rules, normalised as to void axes only.
+    pub rules: Rules,
+}
+
+impl RuleFile {
+    /// Reads the text of a rule file.
+    ///
+    /// Void axes may be left out or be `"-"`; `description` and `source` may be
+    /// left out.
+    ///
+    /// # Errors
+    ///
+    /// The first [`RuleError`] found: text that is not TOML, an unknown key, a
+    /// missing axis, or a value that the axis cannot have.
+    pub fn parse(text: &str) -> Result<Self, RuleError> {
+        let file = RuleText::split(text, &KEYS)?;
+        let family = file.required("family", "\"draughts\"")?;
+        if family.string() != Some(FAMILY) {
+            return Err(family.unexpected("\"draughts\""));
+        }
+        Ok(Self {
+            name: parse_name(&file)?,
+            description: parse_line(&file, "description")?,
+            source: parse_line(&file, "source")?,
+            rules: parse_rules(&file)?,
+        })
+    }
+
+    /// The rule file that [`parse`](Self::parse) reads back as `self`.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        let string = |text: &str| toml::Value::String(text.to_owned()).to_string();
+        let mut out = String::new();
+        for (key, value) in [
+            ("name", self.name.as_str()),
+            ("family", FAMILY),
+            ("description", &self.description),
+            ("source", &self.source),
+        ] {
+            // Writing to a string cannot fail.
+            let _ = writeln!(out, "{key} = {}", string(value));
+        }
+        out.push('\n');
+        for (key, value) in self.rules.axes() {
+            let _ = match value.as_str() {
+                VOID => continue,
+                "yes" => writeln!(out, "{key} = true"),
+                "no" => writeln!(out, "{key} = false"),
+                number if number.bytes().all(|byte| byte.is_ascii_digit()) => writeln!(out, "{key} = {number}"),
+                other => writeln!(out, "{key} = {}", string(other)),
+            };
+        }
+        out
+    }
+}
+
+fn parse_name(file: &RuleText<'_>) -> Result<String, RuleError> {
+    let expected = format!("letters, digits, `-`, `_` and `.`, a letter or digit first, at most {LONGEST_NAME}");
+    let entry = file.required("name", &expected)?;
+    // The name is a folder below the tables' one and must stay there.
+    let good = entry.string().filter(|name| {
+        name.len() <= LONGEST_NAME
+            && name.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
+    });
+    good.map(str::to_owned).ok_or_else(|| entry.unexpected(expected))
+}
+
+fn parse_line(file: &RuleText<'_>, key: &'static str) -> Result<String, RuleError> {
+    let Some(entry) = file.optional(key) else {
+        return Ok(String::new());
+    };
+    let good = entry.string().filter(|text| !text.contains(char::is_control));
+    good.map(str::to_owned)
+        .ok_or_else(|| entry.unexpected("one line of text"))
+}
+
+fn parse_rules(file: &RuleText<'_>) -> Result<Rules, RuleError> {
+    let squares = file.choice("squares", SQUARES, None)?;
+    let (files, ranks) = parse_size(file, squares)?;
+    let king_flying = file.choice("king_range", FLYING, None)?;
+    let land_void = land_is_void(king_flying);
+    let king_land = file.choice("king_land", KING_LAND, land_void.then_some(FIXED_LAND))?;
+    let priority = file.choice("priority", PRIORITY, None)?;
+    let extend_void = extend_is_void(king_flying, king_land, priority);
+    let removal = file.choice("removal", REMOVAL, None)?;
+    let turn_void = turn_is_void(removal);
+    Ok(Rules {
+        files,
+        ranks,
+        squares,
+        names: file.choice("names", NAMES, None)?,
+        white_first: file.choice("first", WHITE_FIRST, None)?,
+        rows: parse_rows(file, ranks)?,
+        man_move: file.choice("man_move", MAN_MOVE, None)?,
+        man_leap_own: file.yes_no("man_leap_own", None)?,
+        man_capture: file.choice("man_capture", MAN_CAPTURE, None)?,
+        man_takes_king: file.yes_no("man_takes_king", None)?,
+        king_flying,
+        king_move: file.choice("king_move", DIRECTIONS, None)?,
+        king_capture: file.choice("king_capture", DIRECTIONS, None)?,
+        king_land,
+        king_must_extend: file.yes_no("king_must_extend", extend_void.then_some(FIXED_EXTEND))?,
+        forced: file.yes_no("forced", None)?,
+        priority,
+        removal,
+        u_turn: file.choice("u_turn", U_TURN, turn_void.then_some(FIXED_TURN))?,
+        promo_capture: file.choice("promo_capture", PROMO_CAPTURE, None)?,
+        goal: file.choice("goal", GOAL, None)?,
+    })
+}
+
+fn parse_size(file: &RuleText<'_>, squares: SquareKind) -> Result<(u8, u8), RuleError> {
+    let expected = match squares {
+        SquareKind::All => "files x ranks such as \"8x8\", each from 4 to 12, at most 128 squares",
+        SquareKind::Dark | SquareKind::Mirror => "files x ranks such as \"8x8\", both even and from 4 to 12",
+    };
+    let entry = file.required("size", expected)?;
+    let sides = entry.string().and_then(|text| {
+        let (files, ranks) = text.split_once('x')?;
+        let (files, ranks) = (files.parse().ok()?, ranks.parse().ok()?);
+        // One spelling only: no sign, no leading zero.
+        (size_text(files, ranks) == text).then_some((files, ranks))
+    });
+    sides
+        .filter(|(files, ranks)| SIDE.contains(files) && SIDE.contains(ranks))
+        .filter(|(files, ranks)| match squares {
+            SquareKind::All => u16::from(*files) * u16::from(*ranks) <= MOST_SQUARES,
+            SquareKind::Dark | SquareKind::Mirror => files % 2 == 0 && ranks % 2 == 0,
+        })
+        .ok_or_else(|| entry.unexpected(expected))
+}
+
+fn size_text(files: u8, ranks: u8) -> String {
+    format!("{files}x{ranks}")
+}
+
+fn parse_rows(file: &RuleText<'_>, ranks: u8) -> Result<(u8, u8), RuleError> {
+    let half = ranks / 2;
+    let expected = format!(
+        "a number of ranks from 1 to {half}, or ranks such as \"2..3\" from 1 to {half} (the two sides must not overlap)"
+    );
+    let entry = file.required("rows", &expected)?;
+    let rows = match (entry.integer(), entry.string()) {
+        (Some(last), _) => u8::try_from(last).ok().map(|last| (1, last)),
+        // No signs, which `u8` would read.
+        (None, Some(text)) if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') => {
+            let (first, last) = text.split_once("..").unwrap_or(("1", text));
+            first.parse().ok().zip(last.parse().ok())
+        }
+        (None, _) => None,
+    };
+    rows.filter(|&(first, last)| 1 <= first && first <= last && last <= half)
+        .ok_or_else(|| entry.unexpected(expected))
+}
+
+fn rows_text((first, last): (u8, u8)) -> String {
+    if first == 1 {
+        last.to_string()
+    } else {
+        format!("{first}..{last}")
+    }
+}
+
+fn land_is_void(king_flying: bool) -> bool {
+    !king_flying
+}
+
+/// Under a counting rule stopping early takes less, so it is never legal.
+fn extend_is_void(king_flying: bool, king_land: KingLand, priority: Priority) -> bool {
+    let counts = match priority {
+        Priority::Count
+        | Priority::CountKings
+        | Priority::CountKingsWithKing
+        | Priority::Italian
+        | Priority::Frisian => true,
+        Priority::Free | Priority::KingFirst => false,
+    };
+    !king_flying || king_land == KingLand::Adjacent || counts
+}
+
+/// A piece that stays on the board is in the way of turning back.
+fn turn_is_void(removal: Removal) -> bool {
+    removal == Removal::After
+}
+
+impl Rules {
+    /// The same rules with void axes at a fixed value, mirrored boards as
+    /// their reflection, and names and start positions set aside: equal for
+    /// two rule sets exactly if their tables are the same by construction.
+    #[must_use]
+    pub fn normalised(&self) -> Self {
+        let mut rules = self.clone();
+        if rules.squares == SquareKind::Mirror {
+            rules.squares = SquareKind::Dark;
+        }
+        rules.names = NameStyle::Algebraic;
+        rules.white_first = true;
+        rules.rows = (1, 1);
+        if land_is_void(rules.king_flying) {
+            rules.king_land = FIXED_LAND;
+        }
+        if extend_is_void(rules.king_flying, rules.king_land, rules.priority) {
+            rules.king_must_extend = FIXED_EXTEND;
+        }
+        if turn_is_void(rules.removal) {
+            rules.u_turn = FIXED_TURN;
+        }
+        rules
+    }
+
+    /// The hash of every axis that can change a table's values.
+    #[must_use]
+    pub fn fingerprint(&self) -> Fingerprint {
+        let mut text = String::from("petrov draughts rules 1\n");
+        for (axis, value) in self.normalised().axes() {
+            if value != VOID && !NOT_IN_TABLES.contains(&axis) {
+                // Writing to a string cannot fail.
+                let _ = writeln!(text, "{axis}={value}");
+            }
+        }
+        Fingerprint::of_text(&text)
+    }
+
+    /// Every axis and its value in the words of the rule files, in their
+    /// order. `yes` and `no` stand for booleans, `-` for a void axis.
+    #[must_use]
+    pub fn axes(&self) -> Vec<(&'static str, String)> {
+        let unless = |void: bool, word: &'static str| if void { VOID } else { word };
+        let words = |word: &'static str| word.to_owned();
+        let extend_void = extend_is_void(self.king_flying, self.king_land, self.priority);
+        vec![
+            ("size", size_text(self.files, self.ranks)),
+            ("squares", words(word(SQUARES, self.squares))),
+            ("names", words(word(NAMES, self.names))),
+            ("first", words(word(WHITE_FIRST, self.white_first))),
+            ("rows", rows_text(self.rows)),
+            ("man_move", words(word(MAN_MOVE, self.man_move))),
+            ("man_leap_own", words(word(YES_NO, self.man_leap_own))),
+            ("man_capture", words(word(MAN_CAPTURE, self.man_capture))),
+            ("man_takes_king", words(word(YES_NO, self.man_takes_king))),
+            ("king_range", words(word(FLYING, self.king_flying))),
+            ("king_move", words(word(DIRECTIONS, self.king_move))),
+            ("king_capture", words(word(DIRECTIONS, self.king_capture))),
+            (
+                "king_land",
+                words(unless(land_is_void(self.king_flying), word(KING_LAND, self.king_land))),
+            ),
+            (
+                "king_must_extend",
+                words(unless(extend_void, word(YES_NO, self.king_must_extend))),
+            ),
+            ("forced", words(word(YES_NO, self.forced))),
+            ("priority", words(word(PRIORITY, self.priority))),
+            ("removal", words(word(REMOVAL, self.removal))),
+            (
+                "u_turn",
+                words(unless(turn_is_void(self.removal), word(U_TURN, self.u_turn))),
+            ),
+            ("promo_capture", words(word(PROMO_CAPTURE, self.promo_capture))),
+            ("goal", words(word(GOAL, self.goal))),
+        ]
+    }
+}
+
+#[cfg(test)]
+pub(in crate::draughts) mod tests;

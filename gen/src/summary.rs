@@ -1,0 +1,79 @@
+//! Counting what a slice holds.
+
+use std::collections::BTreeMap;
+
+use petrov_games::Bits;
+use petrov_probe::Digit;
+#[cfg(test)]
+use petrov_probe::Score;
+use rayon::prelude::*;
+
+use crate::solved::Side;
+
+/// What one side to move of a slice holds.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Summary {
+    /// Unfolded positions of each score, free entries included, and entries
+    /// of it that are not free.
+    pub(crate) scores: BTreeMap<u16, Count>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Count {
+    pub(crate) positions: u64,
+    pub(crate) stored: u64,
+}
+
+impl Summary {
+    pub(crate) fn of<B: Bits>(side: &Side<B>) -> Self {
+        let index = &side.index;
+        // In solving order the first digit that has more than one value is
+        // the one that symmetries fold.
+        let lead = if index.range(Digit::Men) > 1 { Digit::Men } else { Digit::FirstKings };
+        let (leads, width) = (index.range(lead), index.scale(lead));
+        let chunk = (1 << 16) / width.max(1) + 1;
+        let count = |from: u64| {
+            let mut counts = [Count::default(); 4].to_vec();
+            for lead in from..(from + chunk).min(leads) {
+                let weight = index.weight(lead);
+                for entry in lead * width..(lead + 1) * width {
+                    let score = side.values.score(entry);
+                    let slot = usize::from(score.distance()) * 4 + usize::from(score.to_bits() >> 14);
+                    if counts.len() <= slot {
+                        counts.resize(slot + 4, Count::default());
+                    }
+                    counts[slot].positions += weight;
+                    counts[slot].stored += u64::from(!side.values.is_free(entry));
+                }
+            }
+            counts
+        };
+        let counts = (0..leads.div_ceil(chunk)).into_par_iter().map(|n| count(n * chunk)).reduce(Vec::new, |mut a, b| {
+            if a.len() < b.len() {
+                a.resize(b.len(), Count::default());
+            }
+            for (a, b) in a.iter_mut().zip(b) {
+                a.positions += b.positions;
+                a.stored += b.stored;
+            }
+            a
+        });
+        let scores = counts
+            .into_iter()
+            .enumerate()
+            .filter(|(_, count)| count.positions > 0)
+            .map(|(slot, count)| ((slot / 4) as u16 | ((slot % 4) as u16) << 14, count))
+            .collect();
+        Self { scores }
+    }
+
+    /// Positions with a value that `wanted` picks, and the longest distance
+    /// among them.
+    #[cfg(test)]
+    pub(crate) fn total(&self, wanted: impl Fn(Score) -> bool) -> (u64, Option<u16>) {
+        let scores = self.scores.iter().filter(|(bits, _)| wanted(Score::from_bits(**bits)));
+        scores.fold((0, None), |(sum, longest), (bits, count)| {
+            (sum + count.positions, longest.max(Some(Score::from_bits(*bits).distance())))
+        })
+    }
+}

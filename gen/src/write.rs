@@ -1,0 +1,343 @@
+//! Writing of table files: blocks are filled, packed and compressed in parallel,
+//! and the file appears under its name only when it is whole.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use petrov_probe::FormatError;
+use petrov_probe::format::{BlockSum, FILE_CHECKSUM_BYTES, Header, HeaderParts};
+use petrov_probe::pack::{PackError, Packing};
+use rayon::prelude::*;
+use sha2::{Digest, Sha256};
+use zstd::bulk::Compressor;
+use zstd::zstd_safe::CParameter;
+
+/// What a source gives instead of a code for a free entry.
+pub const FREE: u16 = u16::MAX;
+
+/// Blocks compressed, for each thread, before the results are written: enough that
+/// threads rarely wait for each other, and no more than some MB of memory each.
+const BLOCKS_PER_THREAD: usize = 64;
+
+/// The codes of a table's entries, in the order in which they are stored.
+pub trait CodeSource: Sync {
+    /// Puts the codes of the entries `range` of side number `side` into `codes`, which has the
+    /// range's length: an index into the palette below its `stored`, or [`FREE`].
+    /// Called for each block from any thread, in any order.
+    fn codes(&self, side: usize, range: Range<u64>, codes: &mut [u16]);
+}
+
+impl<F: Fn(usize, Range<u64>, &mut [u16]) + Sync> CodeSource for F {
+    fn codes(&self, side: usize, range: Range<u64>, codes: &mut [u16]) {
+        self(side, range, codes);
+    }
+}
+
+/// The level of [`write_table`] unless there is reason for another. Decoding is as fast at any.
+pub const DEFAULT_LEVEL: i32 = 19;
+
+/// What was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriteReport {
+    /// Length of the file in bytes.
+    pub bytes: u64,
+    /// Length of its header in bytes.
+    pub header_bytes: u32,
+    /// How many blocks it has.
+    pub blocks: u64,
+    /// How many of them are stored without compression.
+    pub raw_blocks: u64,
+    /// Length of all blocks before compression, in bytes.
+    pub packed_bytes: u64,
+}
+
+/// Why a table was not written. No part of it is left behind.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// The file system refused.
+    #[error("{}: cannot {action}: {source}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What was tried.
+        action: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The header's parts cannot be written.
+    #[error("{}: {source}", path.display())]
+    Header {
+        /// The table.
+        path: PathBuf,
+        /// What is wrong with them.
+        source: FormatError,
+    },
+    /// The source gave a code that the palette has no place for.
+    #[error("{}: side {side}, entries from {first}: {source}", path.display())]
+    Code {
+        /// The table.
+        path: PathBuf,
+        /// Number of the side.
+        side: usize,
+        /// First entry of the block.
+        first: u64,
+        /// The code.
+        source: PackError,
+    },
+    /// zstd refused the level or the dictionary, or ran out of memory.
+    #[error("{}: compression failed: {source}", path.display())]
+    Compress {
+        /// The table.
+        path: PathBuf,
+        /// What zstd said.
+        source: io::Error,
+    },
+}
+
+/// Writes a table to `path`, replacing what is there, and creates the folder if it is missing. Blocks are
+/// compressed on the current rayon pool at zstd level `level`; block size and dictionary are those of `parts`.
+/// The bytes depend on the arguments alone, not on the number of threads.
+///
+/// # Errors
+/// See [`WriteError`]. A file that was at `path` before is then still there unharmed.
+pub fn write_table(
+    path: &Path,
+    parts: &HeaderParts,
+    source: &impl CodeSource,
+    level: i32,
+) -> Result<WriteReport, WriteError> {
+    let header_error = |source| WriteError::Header { path: path.to_owned(), source };
+    let header_bytes = parts.header_bytes().map_err(header_error)?;
+    let mut place = Place::create(path)?;
+    place.skip(header_bytes.into())?;
+
+    let mut sums = Vec::with_capacity(parts.sides.len());
+    let mut report = WriteReport { bytes: 0, header_bytes, blocks: 0, raw_blocks: 0, packed_bytes: 0 };
+    let batch = (BLOCKS_PER_THREAD * rayon::current_num_threads()) as u64;
+    for (number, side) in parts.sides.iter().enumerate() {
+        let work = SideWork { path, parts, source, level, side: number, packing: side.packing() };
+        let count = side.block_count(parts.block_bytes);
+        let mut list = Vec::new();
+        let mut start = 0;
+        while start < count {
+            let end = count.min(start.saturating_add(batch));
+            let blocks: Vec<Compressed> = (start..end)
+                .into_par_iter()
+                .with_max_len(1)
+                .map_init(Worker::default, |worker, block| work.compress(worker, block))
+                .collect::<Result<_, _>>()?;
+            for block in blocks {
+                place.write(&block.bytes)?;
+                report.blocks += 1;
+                report.raw_blocks += u64::from(block.bytes.len() == block.packed_bytes);
+                report.packed_bytes += block.packed_bytes as u64;
+                list.push(BlockSum::of(&block.bytes));
+            }
+            start = end;
+        }
+        sums.push(list);
+    }
+    let header = Header::new(parts.clone(), &sums).map_err(header_error)?;
+    place.finish(&header.encode())?;
+    report.bytes = header.file_bytes();
+    Ok(report)
+}
+
+/// Gives every free entry a code. What a block holds must depend on that block alone, so that tables
+/// have the same bytes however the work is divided.
+///
+/// Repeats the last code that is not free, or the first one before any was met: runs grow and no new one
+/// begins. 0 if all are free.
+pub fn fill_free(codes: &mut [u16]) {
+    let mut last = codes.iter().copied().find(|&code| code != FREE).unwrap_or(0);
+    for code in codes {
+        if *code == FREE {
+            *code = last;
+        } else {
+            last = *code;
+        }
+    }
+}
+
+struct SideWork<'a, S> {
+    path: &'a Path,
+    parts: &'a HeaderParts,
+    source: &'a S,
+    level: i32,
+    side: usize,
+    packing: Packing,
+}
+
+struct Compressed {
+    bytes: Vec<u8>,
+    packed_bytes: usize,
+}
+
+/// What a thread keeps from block to block.
+#[derive(Default)]
+struct Worker {
+    compressor: Option<Compressor<'static>>,
+    codes: Vec<u16>,
+    packed: Vec<u8>,
+}
+
+impl<S: CodeSource> SideWork<'_, S> {
+    fn compress(&self, worker: &mut Worker, block: u64) -> Result<Compressed, WriteError> {
+        let capacity = self.packing.capacity(self.parts.block_bytes);
+        let first = block * capacity;
+        let end = self.parts.sides[self.side].entries.min(first.saturating_add(capacity));
+        let Worker { compressor, codes, packed } = worker;
+        codes.clear();
+        // A source that leaves an entry out has left it free.
+        codes.resize((end - first) as usize, FREE);
+        self.source.codes(self.side, first..end, codes);
+        fill_free(codes);
+        packed.clear();
+        let path = || self.path.to_owned();
+        self.packing.pack(codes, packed).map_err(|source| WriteError::Code {
+            path: path(),
+            side: self.side,
+            first,
+            source,
+        })?;
+        let zstd_error = |source| WriteError::Compress { path: path(), source };
+        let compressor = match compressor {
+            Some(compressor) => compressor,
+            None => compressor.insert(self.compressor().map_err(zstd_error)?),
+        };
+        let bytes = compressor.compress(packed).map_err(zstd_error)?;
+        let packed_bytes = packed.len();
+        let bytes = if bytes.len() < packed_bytes { bytes } else { packed.clone() };
+        Ok(Compressed { bytes, packed_bytes })
+    }
+
+    fn compressor(&self) -> io::Result<Compressor<'static>> {
+        let mut compressor = if self.parts.dictionary.is_empty() {
+            Compressor::new(self.level)?
+        } else {
+            Compressor::with_dictionary(self.level, &self.parts.dictionary)?
+        };
+        // The table knows length, checksum and dictionary of each block already.
+        for parameter in
+            [CParameter::ContentSizeFlag(false), CParameter::ChecksumFlag(false), CParameter::DictIdFlag(false)]
+        {
+            compressor.set_parameter(parameter)?;
+        }
+        Ok(compressor)
+    }
+}
+
+/// A file in the making, beside the one it will replace. Removed unless it is finished.
+struct Place {
+    file: BufWriter<File>,
+    temporary: PathBuf,
+    path: PathBuf,
+    folder: PathBuf,
+    finished: bool,
+}
+
+impl Place {
+    fn create(path: &Path) -> Result<Self, WriteError> {
+        let failed = |path: &Path, action, source| WriteError::Io { path: path.to_owned(), action, source };
+        let Some(name) = path.file_name() else {
+            return Err(failed(path, "write a table", io::Error::other("not a file name")));
+        };
+        let folder = match path.parent() {
+            Some(parent) if parent != Path::new("") => parent,
+            _ => Path::new("."),
+        };
+        fs::create_dir_all(folder).map_err(|e| failed(folder, "create the folder", e))?;
+        let prefix = format!(".{}.tmp-", name.to_string_lossy());
+        remove_leftovers(folder, &prefix);
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        loop {
+            let number = COUNT.fetch_add(1, Ordering::Relaxed);
+            let temporary = folder.join(format!("{prefix}{}-{number}", std::process::id()));
+            let opened = OpenOptions::new().read(true).write(true).create_new(true).open(&temporary);
+            let file = match opened {
+                Ok(file) => file,
+                // Another host's process of the same number, on a shared file system.
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
+                Err(e) => return Err(failed(&temporary, "create the file", e)),
+            };
+            // The lock tells others that this is no leftover. Where there are no locks they cannot
+            // take it either, and leave the file alone.
+            let _ = file.lock();
+            // One that came between creation and lock has removed it.
+            if !temporary.exists() {
+                continue;
+            }
+            let file = BufWriter::with_capacity(1 << 18, file);
+            return Ok(Self { file, temporary, path: path.into(), folder: folder.into(), finished: false });
+        }
+    }
+
+    fn failed(&self, action: &'static str) -> impl Fn(io::Error) -> WriteError + use<> {
+        let path = self.path.clone();
+        move |source| WriteError::Io { path: path.clone(), action, source }
+    }
+
+    fn skip(&mut self, bytes: u64) -> Result<(), WriteError> {
+        self.file.seek(SeekFrom::Start(bytes)).map(|_| ()).map_err(self.failed("write"))
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+        self.file.write_all(bytes).map_err(self.failed("write"))
+    }
+
+    /// Adds header and checksum and gives the file its name.
+    fn finish(mut self, header: &[u8]) -> Result<(), WriteError> {
+        self.skip(0)?;
+        self.write(header)?;
+        self.file.flush().map_err(self.failed("write"))?;
+        let sum = digest(self.file.get_mut()).map_err(self.failed("read back"))?;
+        self.write(&sum[..FILE_CHECKSUM_BYTES])?;
+        self.file.flush().map_err(self.failed("write"))?;
+        self.file.get_ref().sync_all().map_err(self.failed("sync"))?;
+        fs::rename(&self.temporary, &self.path).map_err(self.failed("move the finished file into place"))?;
+        self.finished = true;
+        // Makes the name as durable as the contents.
+        File::open(&self.folder).and_then(|folder| folder.sync_all()).map_err(self.failed("sync the folder of"))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if !self.finished {
+            // The error that led here is the one to report; a leftover goes with the next write.
+            let _ = fs::remove_file(&self.temporary);
+        }
+    }
+}
+
+/// SHA-256 of a file from its start; leaves the position at its end.
+fn digest(file: &mut File) -> io::Result<[u8; 32]> {
+    file.seek(SeekFrom::Start(0))?;
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 1 << 18];
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok(hash.finalize().into()),
+            Ok(count) => hash.update(&buffer[..count]),
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+}
+
+/// Removes what killed runs left of one table. A file that another process is writing is locked and stays.
+/// Best effort: a leftover that cannot be removed does no harm.
+fn remove_leftovers(folder: &Path, prefix: &str) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        if entry.file_name().to_string_lossy().starts_with(prefix) {
+            let file = OpenOptions::new().write(true).open(entry.path());
+            if file.is_ok_and(|file| file.try_lock().is_ok()) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+}

@@ -1,0 +1,688 @@
+//! One table file, memory-mapped.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use memmap2::Mmap;
+use sha2::{Digest, Sha256};
+use zstd::dict::DecoderDictionary;
+use zstd::zstd_safe::DCtx;
+
+use crate::cache::{BlockCache, BlockSlots};
+use crate::format::{Block, FILE_CHECKSUM_BYTES, FormatError, Header, PaletteEntry};
+use crate::pack::{Code, PackError, Packing};
+use crate::score::Score;
+
+/// Why a table could not be opened or read. Each names the file.
+#[derive(Debug, thiserror::Error)]
+pub enum TableError {
+    /// The file cannot be opened or mapped.
+    #[error("{}: cannot be read", path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The file is no table, or a damaged one.
+    #[error("{}: {source}", path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: FormatError,
+    },
+    /// A block cannot be decoded.
+    #[error("{}: side {side}, block {block}: {what}", path.display())]
+    Block {
+        /// The file.
+        path: PathBuf,
+        /// Number of the side.
+        side: usize,
+        /// Number of the block within the side.
+        block: u64,
+        /// What is wrong with it.
+        what: BlockFault,
+    },
+    /// The table has no such side, entry or block.
+    #[error("{}: side {side} has no {what} {number}", path.display())]
+    Absent {
+        /// The file.
+        path: PathBuf,
+        /// Number of the side asked for.
+        side: usize,
+        /// `entry` or `block`.
+        what: &'static str,
+        /// Number of the entry or block asked for.
+        number: u64,
+    },
+}
+
+/// What is wrong with a block.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BlockFault {
+    /// The bytes in the file are not those written.
+    #[error("the checksum differs: the file is damaged")]
+    Checksum,
+    /// zstd cannot decompress it.
+    #[error("zstd: {0}")]
+    Zstd(&'static str),
+    /// It decompresses to the wrong length.
+    #[error("{have} bytes after decompression where {need} are needed")]
+    Length {
+        /// Bytes it gives.
+        have: usize,
+        /// Bytes it should give.
+        need: u32,
+    },
+    /// It holds a code without a value.
+    #[error("{0}")]
+    Code(PackError),
+}
+
+/// A table, open for reading by any number of threads.
+///
+/// The file must not be changed in place while it is open; replacing it by renaming another
+/// over it is fine, and is how tables are written.
+pub struct Table {
+    path: PathBuf,
+    map: Mmap,
+    header: Header,
+    layouts: Vec<Layout>,
+    slots: Arc<BlockSlots>,
+    dictionary: Option<DecoderDictionary<'static>>,
+}
+
+/// What a probe of one side needs, together in memory.
+#[derive(Debug)]
+struct Layout {
+    entries: u64,
+    /// Entries in a block.
+    capacity: u64,
+    packing: Packing,
+    /// Number of this side's first block among the table's.
+    first_slot: usize,
+    /// One for every code, so that a code is checked by looking it up.
+    scores: Vec<Score>,
+}
+
+impl std::fmt::Debug for Table {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Table")
+            .field("path", &self.path)
+            .field("header", &self.header)
+            .finish_non_exhaustive()
+    }
+}
+
+thread_local! {
+    /// A context is some 100 KB and takes longer to set up than a block to decode.
+    static CONTEXT: RefCell<DCtx<'static>> = RefCell::new(DCtx::create());
+}
+
+impl Table {
+    /// Opens a table and checks its header and length, not its blocks: each is checked when it is decoded.
+    /// Decoded blocks are kept in `cache`.
+    ///
+    /// # Errors
+    /// [`TableError::Open`] if the file cannot be read, [`TableError::Format`] if it is no whole table.
+    pub fn open(path: impl AsRef<Path>, cache: &BlockCache) -> Result<Self, TableError> {
+        let path = path.as_ref();
+        let open_error = |source| TableError::Open {
+            path: path.to_owned(),
+            source,
+        };
+        let format_error = |source| TableError::Format {
+            path: path.to_owned(),
+            source,
+        };
+        let file = File::open(path).map_err(open_error)?;
+        let meta = file.metadata().map_err(open_error)?;
+        if !meta.is_file() {
+            return Err(open_error(std::io::Error::other("not a regular file")));
+        }
+        if meta.len() == 0 {
+            // There is no empty map; this is what an empty file is.
+            return Err(format_error(FormatError::Truncated { have: 0, need: 1 }));
+        }
+        // SAFETY: the map is read-only, and tables are never written in place: a writer renames a
+        // finished file over the old one, whose contents the map keeps. A file that some other
+        // program changes all the same could make reads fault or bytes change after their checksum
+        // was computed; the documentation of `Table` forbids it, and no decoded length, offset or
+        // index is taken from the map without a check of the very value used.
+        let map = unsafe { Mmap::map(&file) }.map_err(open_error)?;
+        let header = Header::parse(&map).map_err(format_error)?;
+        let (have, need) = (map.len() as u64, header.file_bytes());
+        if have < need {
+            return Err(format_error(FormatError::Truncated { have, need }));
+        }
+        if have > need {
+            let (value, expected) = (have.to_string(), need.to_string());
+            return Err(format_error(FormatError::Impossible {
+                field: "file length",
+                value,
+                expected,
+            }));
+        }
+        // Advice only: a system that does not take it reads a little more.
+        #[cfg(unix)]
+        let _ = map.advise(memmap2::Advice::Random);
+
+        let parts = header.parts();
+        let mut first_slot = 0;
+        let mut table_bytes = 0;
+        let layouts = (parts.sides.iter().enumerate())
+            .map(|(number, side)| {
+                let packing = side.packing();
+                let usable = (side.stored as usize).max(1);
+                let layout = Layout {
+                    entries: side.entries,
+                    capacity: packing.capacity(parts.block_bytes).max(1),
+                    packing,
+                    first_slot,
+                    scores: side.palette.iter().take(usable).map(PaletteEntry::score).collect(),
+                };
+                first_slot += header.blocks(number).len();
+                table_bytes += packing.bytes(side.entries);
+                layout
+            })
+            .collect();
+        let slots = cache.slots(first_slot, table_bytes);
+        let dictionary = Some(&parts.dictionary)
+            .filter(|d| !d.is_empty())
+            .map(|d| DecoderDictionary::copy(d));
+        Ok(Self {
+            path: path.to_owned(),
+            map,
+            header,
+            layouts,
+            slots,
+            dictionary,
+        })
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The checked header.
+    #[must_use]
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Reads the whole file and compares it with the checksum at its end.
+    ///
+    /// # Errors
+    /// [`TableError::Format`] with [`FormatError::Checksum`] if it differs.
+    pub fn verify_checksum(&self) -> Result<(), TableError> {
+        self.advise_sequential();
+        let differs = match self.map.split_last_chunk::<FILE_CHECKSUM_BYTES>() {
+            Some((content, sum)) => Sha256::digest(content)[..FILE_CHECKSUM_BYTES] != *sum,
+            None => true,
+        };
+        #[cfg(unix)]
+        let _ = self.map.advise(memmap2::Advice::Random);
+        if differs {
+            let source = FormatError::Checksum { part: "the file" };
+            return Err(TableError::Format {
+                path: self.path.clone(),
+                source,
+            });
+        }
+        Ok(())
+    }
+
+    /// Tells the system that the file will be read from front to back, as by [`Table::read_codes`] block
+    /// after block; it then reads ahead. Tables are opened for random reads.
+    pub fn advise_sequential(&self) {
+        #[cfg(unix)]
+        let _ = self.map.advise(memmap2::Advice::Sequential);
+    }
+
+    /// The code of an entry: which of the first values of the palette it holds.
+    /// Meaningless for a free entry.
+    ///
+    /// # Errors
+    /// [`TableError::Absent`] if there is no such entry, [`TableError::Block`] if its block is damaged.
+    #[inline]
+    pub fn code(&self, side: usize, index: u64) -> Result<u16, TableError> {
+        self.find(side, index).map(|(code, _)| code)
+    }
+
+    /// The value and distance (in plies) of an entry. Meaningless for a free entry.
+    ///
+    /// # Errors
+    /// [`TableError::Absent`] if there is no such entry, [`TableError::Block`] if its block is damaged.
+    #[inline]
+    pub fn entry(&self, side: usize, index: u64) -> Result<Score, TableError> {
+        self.find(side, index).map(|(_, score)| score)
+    }
+
+    #[inline]
+    fn find(&self, side: usize, index: u64) -> Result<(u16, Score), TableError> {
+        let Some(layout) = self.layouts.get(side).filter(|l| index < l.entries) else {
+            return Err(self.absent(side, "entry", index));
+        };
+        let block = index / layout.capacity;
+        let code = if layout.packing.stores() {
+            // Below the capacity of a block, hence far below 2^32.
+            let position = (index - block * layout.capacity) as usize;
+            let decode = || self.read_block(side, block).map(Vec::into_boxed_slice);
+            let slot = layout.first_slot + block as usize;
+            match self
+                .slots
+                .read(slot, decode, |packed| layout.packing.get(packed, position))?
+                .flatten()
+            {
+                Some(code) => code,
+                None => return Err(self.absent(side, "entry", index)),
+            }
+        } else {
+            0
+        };
+        match layout.scores.get(usize::from(code)) {
+            Some(&score) => Ok((code, score)),
+            None => {
+                let fault = PackError::Code {
+                    code: code.into(),
+                    limit: layout.scores.len() as u32,
+                };
+                Err(self.fault(side, block, BlockFault::Code(fault)))
+            }
+        }
+    }
+
+    /// What each code of `side` stands for, by the code; empty if there is no such side.
+    #[must_use]
+    pub fn scores(&self, side: usize) -> &[Score] {
+        self.layouts.get(side).map_or(&[], |layout| &layout.scores)
+    }
+
+    /// Decodes one block, past the cache: its packed codes ([`Packing`]).
+    ///
+    /// # Errors
+    /// [`TableError::Absent`] if there is no such block, [`TableError::Block`] if it is damaged.
+    pub fn read_block(&self, side: usize, block: u64) -> Result<Vec<u8>, TableError> {
+        let found = usize::try_from(block)
+            .ok()
+            .and_then(|b| self.header.blocks(side).get(b));
+        let Some(place) = found else {
+            return Err(self.absent(side, "block", block));
+        };
+        self.decode(place).map_err(|what| self.fault(side, block, what))
+    }
+
+    fn decode(&self, block: &Block) -> Result<Vec<u8>, BlockFault> {
+        // The header was checked against the length of the map, so these bytes exist.
+        let start = block.offset as usize;
+        let stored = start
+            .checked_add(block.stored_bytes as usize)
+            .and_then(|end| self.map.get(start..end));
+        let stored = stored.ok_or(BlockFault::Checksum)?;
+        if crc32fast::hash(stored) != block.crc {
+            return Err(BlockFault::Checksum);
+        }
+        if block.is_raw() {
+            return Ok(stored.to_vec());
+        }
+        let mut packed = vec![0; block.packed_bytes as usize];
+        let outcome = CONTEXT.with_borrow_mut(|context| match &self.dictionary {
+            Some(dictionary) => context.decompress_using_ddict(&mut packed[..], stored, dictionary.as_ddict()),
+            None => context.decompress(&mut packed[..], stored),
+        });
+        match outcome {
+            Ok(have) if have == packed.len() => Ok(packed),
+            Ok(have) => Err(BlockFault::Length {
+                have,
+                need: block.packed_bytes,
+            }),
+            Err(code) => Err(BlockFault::Zstd(zstd::zstd_safe::get_error_name(code))),
+        }
+    }
+
+    /// How many codes block `block` of `side` holds, and how many all blocks before it; for a side that
+    /// stores nothing there are no blocks, and every code is 0.
+    ///
+    /// # Errors
+    /// [`TableError::Absent`] if there is no such block.
+    pub fn block_entries(&self, side: usize, block: u64) -> Result<std::ops::Range<u64>, TableError> {
+        match self.layouts.get(side) {
+            Some(layout) if block < self.header.blocks(side).len() as u64 => {
+                let start = block.saturating_mul(layout.capacity);
+                Ok(start..layout.entries.min(start.saturating_add(layout.capacity)))
+            }
+            _ => Err(self.absent(side, "block", block)),
+        }
+    }
+
+    /// Decodes the codes of one block, past the cache, into `out`, which is made as long as the block.
+    ///
+    /// # Errors
+    /// [`TableError::Absent`] if there is no such block, [`TableError::Block`] if it is damaged or holds
+    /// codes `T` has no room for.
+    pub fn read_codes<T: Code>(&self, side: usize, block: u64, out: &mut Vec<T>) -> Result<(), TableError> {
+        let entries = self.block_entries(side, block)?;
+        let packed = self.read_block(side, block)?;
+        let Some(layout) = self.layouts.get(side) else {
+            return Err(self.absent(side, "block", block));
+        };
+        out.clear();
+        // At most eight for each byte just decoded.
+        out.resize((entries.end - entries.start) as usize, T::default());
+        let unpacked = layout.packing.unpack(&packed, out);
+        unpacked.map_err(|fault| self.fault(side, block, BlockFault::Code(fault)))
+    }
+
+    #[cold]
+    fn absent(&self, side: usize, what: &'static str, number: u64) -> TableError {
+        TableError::Absent {
+            path: self.path.clone(),
+            side,
+            what,
+            number,
+        }
+    }
+
+    #[cold]
+    fn fault(&self, side: usize, block: u64, what: BlockFault) -> TableError {
+        TableError::Block {
+            path: self.path.clone(),
+            side,
+            block,
+            what,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::tests::{palette, parts, side};
+    use crate::format::{BlockSum, HeaderParts};
+    use crate::score::{Metric, Value};
+    use petrov_games::draughts::Colour;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    /// A file in the temporary folder that goes with the value.
+    struct Scratch(PathBuf);
+
+    impl Scratch {
+        fn new(bytes: &[u8]) -> Self {
+            static COUNT: AtomicU32 = AtomicU32::new(0);
+            let number = COUNT.fetch_add(1, Ordering::Relaxed);
+            let path = std::env::temp_dir().join(format!("petrov-table-{}-{number}", std::process::id()));
+            std::fs::write(&path, bytes).unwrap();
+            Self(path)
+        }
+
+        fn open(&self) -> Result<Table, TableError> {
+            Table::open(&self.0, &BlockCache::default())
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_file(&self.0);
+        }
+    }
+
+    fn seal(header: &[u8], blocks: &[Vec<u8>]) -> Vec<u8> {
+        let mut file = header.to_vec();
+        blocks.iter().for_each(|b| file.extend(b));
+        let sum = Sha256::digest(&file);
+        file.extend(&sum[..FILE_CHECKSUM_BYTES]);
+        file
+    }
+
+    fn file(parts: &HeaderParts, code: impl Fn(usize, u64) -> u16) -> Vec<u8> {
+        let mut blocks = Vec::new();
+        let mut sums = Vec::new();
+        for (number, side) in parts.sides.iter().enumerate() {
+            let capacity = side.packing().capacity(parts.block_bytes);
+            let mut list = Vec::new();
+            for block in 0..side.block_count(parts.block_bytes) {
+                let end = side.entries.min((block + 1) * capacity);
+                let codes: Vec<u16> = (block * capacity..end).map(|i| code(number, i)).collect();
+                let mut packed = Vec::new();
+                side.packing().pack(&codes, &mut packed).unwrap();
+                let squeezed = zstd::bulk::Compressor::with_dictionary(19, &parts.dictionary).unwrap();
+                let squeezed = { squeezed }.compress(&packed).unwrap();
+                let bytes = if squeezed.len() < packed.len() {
+                    squeezed
+                } else {
+                    packed
+                };
+                list.push(BlockSum::of(&bytes));
+                blocks.push(bytes);
+            }
+            sums.push(list);
+        }
+        seal(&Header::new(parts.clone(), &sums).unwrap().encode(), &blocks)
+    }
+
+    fn scrambled(index: u64, limit: u64) -> u16 {
+        (index.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as u16 % limit as u16
+    }
+
+    fn example() -> HeaderParts {
+        let list = palette(&[(Value::Win, 0, 700), (Value::Draw, 0, 200), (Value::Loss, 0, 100)]);
+        let sides = vec![side(Colour::White, 1000, list.clone()), side(Colour::Black, 900, list)];
+        parts(Metric::Wld, 64, sides)
+    }
+
+    /// White compresses, Black does not, so both kinds of block occur.
+    fn example_code(side: usize, index: u64) -> u16 {
+        if side == 0 {
+            (index / 400) as u16
+        } else {
+            scrambled(index, 3)
+        }
+    }
+
+    #[test]
+    fn entries_read_back() {
+        let parts = example();
+        let scratch = Scratch::new(&file(&parts, example_code));
+        let table = scratch.open().unwrap();
+        table.verify_checksum().unwrap();
+        assert!(table.header().blocks(1).iter().any(Block::is_raw));
+        assert!(!table.header().blocks(0)[0].is_raw());
+        for (number, side) in parts.sides.iter().enumerate() {
+            for index in 0..side.entries {
+                let code = example_code(number, index);
+                let score = side.palette[usize::from(code)].score();
+                assert_eq!(table.code(number, index).unwrap(), code);
+                assert_eq!(table.entry(number, index).unwrap(), score);
+            }
+            assert!(matches!(
+                table.entry(number, side.entries),
+                Err(TableError::Absent { .. })
+            ));
+            let mut all = Vec::<u8>::new();
+            for block in 0..table.header().blocks(number).len() as u64 {
+                let mut codes = Vec::<u8>::new();
+                assert_eq!(table.block_entries(number, block).unwrap().start, all.len() as u64);
+                table.read_codes(number, block, &mut codes).unwrap();
+                all.extend(codes);
+            }
+            assert_eq!(all.len() as u64, side.entries);
+            assert!(
+                all.iter()
+                    .zip(0..)
+                    .all(|(&code, i)| u16::from(code) == example_code(number, i))
+            );
+        }
+        assert!(matches!(table.entry(2, 0), Err(TableError::Absent { .. })));
+        assert!(matches!(table.read_block(0, 99), Err(TableError::Absent { .. })));
+    }
+
+    #[test]
+    fn wide_constant_and_dictionary_tables_read_back() {
+        let many: Vec<_> = (0..700).map(|d| (Value::Win, d, 3)).collect();
+        let one = palette(&[(Value::Loss, 8, 5), (Value::Win, 9, 1)]);
+        let mut parts = parts(
+            Metric::Dtw,
+            512,
+            vec![side(Colour::White, 2100, palette(&many)), side(Colour::Black, 50, one)],
+        );
+        parts.sides[1].stored = 1;
+        let code = |side, index: u64| if side == 0 { (index / 3) as u16 } else { 0 };
+        for dictionary in [
+            Vec::new(),
+            (0..2000u32).flat_map(|i| ((i / 3) as u16).to_le_bytes()).collect(),
+        ] {
+            parts.dictionary = dictionary;
+            let scratch = Scratch::new(&file(&parts, code));
+            let table = scratch.open().unwrap();
+            for index in 0..2100 {
+                assert_eq!(table.entry(0, index).unwrap(), Score::win((index / 3) as u16));
+            }
+            assert_eq!(table.entry(1, 49).unwrap(), Score::loss(8));
+            assert!(table.header().blocks(1).is_empty());
+            assert!(table.read_codes(0, 0, &mut Vec::<u8>::new()).is_err());
+        }
+    }
+
+    #[test]
+    fn every_truncation_is_refused() {
+        let bytes = file(&example(), example_code);
+        for length in 0..bytes.len() {
+            let scratch = Scratch::new(&bytes[..length]);
+            let error = scratch.open().unwrap_err();
+            let truncated = matches!(
+                error,
+                TableError::Format {
+                    source: FormatError::Truncated { .. },
+                    ..
+                }
+            );
+            assert!(truncated, "{length} bytes: {error}");
+        }
+        let mut longer = bytes;
+        longer.push(0);
+        assert!(Scratch::new(&longer).open().is_err());
+    }
+
+    #[test]
+    fn every_altered_byte_is_found() {
+        let parts = example();
+        let bytes = file(&parts, example_code);
+        for at in 0..bytes.len() {
+            let mut altered = bytes.clone();
+            altered[at] ^= 0x40;
+            let scratch = Scratch::new(&altered);
+            let Ok(table) = scratch.open() else { continue };
+            assert!(table.verify_checksum().is_err(), "byte {at}");
+            for (number, side) in parts.sides.iter().enumerate() {
+                for index in 0..side.entries {
+                    if let Ok(code) = table.code(number, index) {
+                        assert_eq!(code, example_code(number, index), "byte {at}");
+                    }
+                }
+            }
+        }
+    }
+
+    /// Blocks with right checksums and wrong contents: a hostile file, not a damaged one.
+    #[test]
+    fn hostile_blocks_are_errors() {
+        let mut one_side = example();
+        one_side.sides.pop();
+        one_side.sides[0].entries = 300;
+        let squeeze = |bytes: &[u8]| zstd::bulk::compress(bytes, 19).unwrap();
+        for bytes in [
+            squeeze(&[0; 61]),
+            squeeze(&[0; 59]),
+            vec![0; 59],
+            vec![243; 60],
+            squeeze(&[255; 60]),
+        ] {
+            let header = Header::new(one_side.clone(), &[vec![BlockSum::of(&bytes)]]).unwrap();
+            let scratch = Scratch::new(&seal(&header.encode(), &[bytes]));
+            let table = scratch.open().unwrap();
+            table.verify_checksum().unwrap();
+            assert!(matches!(table.entry(0, 7), Err(TableError::Block { .. })));
+            assert!(matches!(
+                table.read_codes(0, 0, &mut Vec::<u16>::new()),
+                Err(TableError::Block { .. })
+            ));
+        }
+    }
+
+    #[test]
+    fn threads_read_the_same() {
+        let parts = example();
+        let scratch = Scratch::new(&file(&parts, example_code));
+        for budget in [0, 100, 200, 1 << 20] {
+            let cache = BlockCache::new(budget);
+            let table = Table::open(&scratch.0, &cache).unwrap();
+            std::thread::scope(|scope| {
+                for thread in 0..4 {
+                    let (table, cache) = (&table, &cache);
+                    scope.spawn(move || {
+                        for i in 0..10_000 {
+                            let index = u64::from(scrambled(i + thread * 77_777, 900));
+                            let side = (i % 2) as usize;
+                            assert_eq!(table.code(side, index).unwrap(), example_code(side, index));
+                            assert!(cache.stats().bytes <= budget);
+                        }
+                    });
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn what_is_no_file_is_an_error() {
+        assert!(matches!(
+            Table::open(std::env::temp_dir(), &BlockCache::default()),
+            Err(TableError::Open { .. })
+        ));
+        let missing = std::env::temp_dir().join("petrov-no-such-table");
+        assert!(matches!(
+            Table::open(missing, &BlockCache::default()),
+            Err(TableError::Open { .. })
+        ));
+    }
+
+    /// Not a test: prints what a warm probe costs. `cargo test --release -- --ignored --nocapture probe_speed`.
+    #[test]
+    #[ignore = "a measurement"]
+    fn probe_speed() {
+        let mut parts = example();
+        parts.block_bytes = 1 << 16;
+        for (label, entries) in [("kept", 4_000_000), ("evictable", 40_000_000)] {
+            parts.sides[0].entries = entries;
+            let scratch = Scratch::new(&file(&parts, |_, i| (i / 1000 % 3) as u16));
+            let table = scratch.open().unwrap();
+            for threads in [1, 2] {
+                let probe = |rounds: u64, seed: u64| {
+                    let mut state = seed;
+                    let mut sum = 0u64;
+                    for _ in 0..rounds {
+                        state = state
+                            .wrapping_mul(6_364_136_223_846_793_005)
+                            .wrapping_add(1_442_695_040_888_963_407);
+                        let index = ((u128::from(state) * u128::from(entries)) >> 64) as u64;
+                        sum += u64::from(table.code(0, index).unwrap());
+                    }
+                    std::hint::black_box(sum);
+                };
+                probe(100_000, 1);
+                let start = std::time::Instant::now();
+                std::thread::scope(|scope| {
+                    (0..threads).for_each(|t| drop(scope.spawn(move || probe(10_000_000, t))));
+                });
+                println!(
+                    "{label}, {threads} threads: {:.1} ns",
+                    start.elapsed().as_secs_f64() * 100.0
+                );
+            }
+        }
+    }
+}

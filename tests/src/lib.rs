@@ -1,0 +1,1 @@
+//! Whole-program and cross-crate tests of Petrov live in this package's `tests/` folder.
