@@ -32,13 +32,18 @@ impl<B: Bits> KingSets<B> {
         let squares = playable.count();
         let number = binomial(squares, count);
         let sets: Vec<B> = (0..number).map(|rank| set_unrank(rank, count, playable)).collect();
-        let turned = sets.iter().map(|set| set_rank(generator.turned_set(*set), playable) as u32).collect();
+        let turned = sets
+            .iter()
+            .map(|set| set_rank(generator.turned_set(*set), playable) as u32)
+            .collect();
         let images = symmetries
             .iter()
             .map(|map| {
                 sets.iter()
                     .map(|set| {
-                        let image = set.squares().fold(B::ZERO, |image, s| image | B::bit(map[usize::from(s)]));
+                        let image = set
+                            .squares()
+                            .fold(B::ZERO, |image, s| image | B::bit(map[usize::from(s)]));
                         set_rank(image, playable) as u32
                     })
                     .collect()
@@ -46,7 +51,9 @@ impl<B: Bits> KingSets<B> {
             .collect();
         let (mut lanes, mut joined, mut words) = (Vec::new(), Vec::new(), Vec::new());
         if count > 0 {
-            words = (0..binomial(squares, count - 1)).map(|rank| set_unrank(rank, count - 1, playable)).collect();
+            words = (0..binomial(squares, count - 1))
+                .map(|rank| set_unrank(rank, count - 1, playable))
+                .collect();
             joined = vec![u32::MAX; words.len() << 7];
             for (rank, set) in sets.iter().enumerate() {
                 for king in set.squares() {
@@ -122,6 +129,7 @@ impl<B: Bits> KingSets<B> {
         let sets = binomial(squares, count);
         let words = if count == 0 { 0 } else { binomial(squares, count - 1) };
         let set = size_of::<B>() as u64 + 4 + 4 * symmetries + 8 * u64::from(count);
-        sets.saturating_mul(set).saturating_add(words.saturating_mul(4 * 128 + size_of::<B>() as u64))
+        sets.saturating_mul(set)
+            .saturating_add(words.saturating_mul(4 * 128 + size_of::<B>() as u64))
     }
 }

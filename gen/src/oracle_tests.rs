@@ -36,8 +36,14 @@ fn check(name: &str) {
     let mut bad = Vec::new();
     for slice in oracle["slices"].as_array().unwrap() {
         let count = |key: &str| slice[key].as_u64().unwrap() as u8;
-        let white = Army { men: count("wm"), kings: count("wk") };
-        let black = Army { men: count("bm"), kings: count("bk") };
+        let white = Army {
+            men: count("wm"),
+            kings: count("wk"),
+        };
+        let black = Army {
+            men: count("bm"),
+            kings: count("bk"),
+        };
         for (side, (own, opp)) in [("w", (white, black)), ("b", (black, white))] {
             let expected = &slice[side];
             let summary = Summary::of(dtw.get(own, opp).unwrap());
@@ -45,7 +51,11 @@ fn check(name: &str) {
             let (losses, max_loss) = summary.total(|score| score.is_loss());
             let (draws, _) = summary.total(|score| score.is_draw());
             let quick = Summary::of(wld.get(own, opp).unwrap());
-            let wld = [quick.total(|s| s.is_win()).0, quick.total(|s| s.is_draw()).0, quick.total(|s| s.is_loss()).0];
+            let wld = [
+                quick.total(|s| s.is_win()).0,
+                quick.total(|s| s.is_draw()).0,
+                quick.total(|s| s.is_loss()).0,
+            ];
             let got = serde_json::json!({"positions": wins + draws + losses, "win": wins, "draw": draws,
                 "loss": losses, "max_win": max_win, "max_loss": max_loss});
             if got != *expected || wld != [wins, draws, losses] {
@@ -92,7 +102,14 @@ fn timing() {
         Ok(pieces) => (2..=pieces).flat_map(Material::with_pieces).collect(),
         Err(_) => {
             let top: Material = what.parse().unwrap();
-            (2..=top.pieces()).flat_map(Material::with_pieces).filter(|m| m.men() == 0 && m.white().kings <= top.white().kings && m.black().kings <= top.black().kings.max(top.white().kings)).collect()
+            (2..=top.pieces())
+                .flat_map(Material::with_pieces)
+                .filter(|m| {
+                    m.men() == 0
+                        && m.white().kings <= top.white().kings
+                        && m.black().kings <= top.black().kings.max(top.white().kings)
+                })
+                .collect()
         }
     };
     let start = std::time::Instant::now();
@@ -102,15 +119,35 @@ fn timing() {
     let mut n = 2;
     pool.install(|| {
         for material in materials {
-            if material.pieces() != n { println!("== {n} pieces {by_pieces:.2}s"); by_pieces = 0.0; n = material.pieces(); }
+            if material.pieces() != n {
+                println!("== {n} pieces {by_pieces:.2}s");
+                by_pieces = 0.0;
+                n = material.pieces();
+            }
             solver.solve(material, Metric::Wld, &mut solved, &AtomicU64::new(0));
-            let positions: u64 = material.views().iter().map(|v| { let (a, b) = material.armies(*v); solved.get(a, b).unwrap().index.unfolded() }).sum();
+            let positions: u64 = material
+                .views()
+                .iter()
+                .map(|v| {
+                    let (a, b) = material.armies(*v);
+                    solved.get(a, b).unwrap().index.unfolded()
+                })
+                .sum();
             let now = start.elapsed().as_secs_f64();
             total += positions;
             by_pieces += now - last;
-            if now - last > 0.05 { println!("{material} {positions} {:.3}s {:.1} M/s", now - last, positions as f64 / (now - last) / 1e6); }
+            if now - last > 0.05 {
+                println!(
+                    "{material} {positions} {:.3}s {:.1} M/s",
+                    now - last,
+                    positions as f64 / (now - last) / 1e6
+                );
+            }
             last = now;
         }
     });
-    println!("== {n} pieces {by_pieces:.2}s; total {total} {last:.2}s {:.1} M/s", total as f64 / last / 1e6);
+    println!(
+        "== {n} pieces {by_pieces:.2}s; total {total} {last:.2}s {:.1} M/s",
+        total as f64 / last / 1e6
+    );
 }

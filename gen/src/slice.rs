@@ -101,7 +101,11 @@ impl<'a, B: Bits> SliceSolver<'a, B> {
         };
         let solved = &*solved;
         let threads = rayon::current_num_threads();
-        let unit_positions = sides.iter().map(|side| side.index.scale(Digit::Men)).sum::<u64>().max(1);
+        let unit_positions = sides
+            .iter()
+            .map(|side| side.index.scale(Digit::Men))
+            .sum::<u64>()
+            .max(1);
         for level in self.levels(material, &sides) {
             if threads > 1 && (level.len() < 2 * threads && unit_positions > TASK_POSITIONS) {
                 let mut unit = Unit::new(&frame, threads * BLOCKS_PER_THREAD);
@@ -209,15 +213,7 @@ impl<'a, B: Bits> SliceSolver<'a, B> {
     /// Copies a solved half to its place among the slice's values. Sets of
     /// kings come in the same order in both: leaving out those that meet other
     /// pieces does not change the order of the rest.
-    fn keep(
-        &self,
-        frame: &UnitFrame<'_, B>,
-        unit: &Unit<B>,
-        half: usize,
-        side: &Side<B>,
-        men: B,
-        digit: u64,
-    ) {
+    fn keep(&self, frame: &UnitFrame<'_, B>, unit: &Unit<B>, half: usize, side: &Side<B>, men: B, digit: u64) {
         let (own, opp) = (frame.own[half], frame.opp[half]);
         let mut cursor = side.values.cursor(digit * side.index.scale(Digit::Men));
         let cells = unit.cells(half);

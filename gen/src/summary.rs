@@ -29,7 +29,11 @@ impl Summary {
         let index = &side.index;
         // In solving order the first digit that has more than one value is
         // the one that symmetries fold.
-        let lead = if index.range(Digit::Men) > 1 { Digit::Men } else { Digit::FirstKings };
+        let lead = if index.range(Digit::Men) > 1 {
+            Digit::Men
+        } else {
+            Digit::FirstKings
+        };
         let (leads, width) = (index.range(lead), index.scale(lead));
         let chunk = (1 << 16) / width.max(1) + 1;
         let count = |from: u64| {
@@ -48,16 +52,19 @@ impl Summary {
             }
             counts
         };
-        let counts = (0..leads.div_ceil(chunk)).into_par_iter().map(|n| count(n * chunk)).reduce(Vec::new, |mut a, b| {
-            if a.len() < b.len() {
-                a.resize(b.len(), Count::default());
-            }
-            for (a, b) in a.iter_mut().zip(b) {
-                a.positions += b.positions;
-                a.stored += b.stored;
-            }
-            a
-        });
+        let counts = (0..leads.div_ceil(chunk))
+            .into_par_iter()
+            .map(|n| count(n * chunk))
+            .reduce(Vec::new, |mut a, b| {
+                if a.len() < b.len() {
+                    a.resize(b.len(), Count::default());
+                }
+                for (a, b) in a.iter_mut().zip(b) {
+                    a.positions += b.positions;
+                    a.stored += b.stored;
+                }
+                a
+            });
         let scores = counts
             .into_iter()
             .enumerate()
@@ -73,7 +80,10 @@ impl Summary {
     pub(crate) fn total(&self, wanted: impl Fn(Score) -> bool) -> (u64, Option<u16>) {
         let scores = self.scores.iter().filter(|(bits, _)| wanted(Score::from_bits(**bits)));
         scores.fold((0, None), |(sum, longest), (bits, count)| {
-            (sum + count.positions, longest.max(Some(Score::from_bits(*bits).distance())))
+            (
+                sum + count.positions,
+                longest.max(Some(Score::from_bits(*bits).distance())),
+            )
         })
     }
 }

@@ -492,8 +492,10 @@ impl<B: Bits> Block<B> {
         for king in lost.squares() {
             let place = own.joined(others, king);
             let start = (row - self.rows.start) * word_count;
-            let all_held =
-                own.lanes(place).iter().all(|&(word, king)| self.words[(start + word) as usize].held.has(king));
+            let all_held = own
+                .lanes(place)
+                .iter()
+                .all(|&(word, king)| self.words[(start + word) as usize].held.has(king));
             if !all_held {
                 continue;
             }
@@ -519,7 +521,11 @@ impl<B: Bits> Block<B> {
             lane.may_lose = lane.may_lose & !B::bit(king);
         }
         let distance = if frame.metric == Metric::Wld { 0 } else { ply };
-        let score = if won { Score::win(distance) } else { Score::loss(distance) };
+        let score = if won {
+            Score::win(distance)
+        } else {
+            Score::loss(distance)
+        };
         self.cells[(row - self.rows.start) as usize * own.len() + place as usize] = score.to_bits();
         self.send(frame, places, row, place, won);
     }
@@ -546,7 +552,13 @@ fn first_look<B: Bits>(
     let enough = |score: Score| metric == Metric::Wld && score.is_win();
     let mut best: Option<Score> = None;
     let mut take = |score: Score| {
-        best = Some(best.map_or(score, |best| if score.preference() > best.preference() { score } else { best }));
+        best = Some(best.map_or(score, |best| {
+            if score.preference() > best.preference() {
+                score
+            } else {
+                best
+            }
+        }));
     };
     if generator.has_capture(pieces) {
         generator.captures(pieces, captures, |step| {
@@ -561,7 +573,13 @@ fn first_look<B: Bits>(
     }
     if !pieces.own_men.is_empty() && !best.is_some_and(enough) {
         let mut take = |score: Score| {
-            best = Some(best.map_or(score, |best| if score.preference() > best.preference() { score } else { best }));
+            best = Some(best.map_or(score, |best| {
+                if score.preference() > best.preference() {
+                    score
+                } else {
+                    best
+                }
+            }));
         };
         generator.man_quiets(pieces, |step| {
             let score = solved.after(&generator.after(pieces, step)).before_move(metric, true);
@@ -580,6 +598,10 @@ fn first_look<B: Bits>(
     if !generator.king_spread(pieces.own_kings, empty).is_empty() {
         return FirstLook::Open { conversion: best };
     }
-    let score = best.unwrap_or(if generator.stuck_wins() { Score::win(0) } else { Score::loss(0) });
+    let score = best.unwrap_or(if generator.stuck_wins() {
+        Score::win(0)
+    } else {
+        Score::loss(0)
+    });
     FirstLook::Decided { score, free: false }
 }

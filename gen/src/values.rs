@@ -35,7 +35,11 @@ impl Values {
     /// Bytes of memory for `len` positions while their table is being made,
     /// and once only the values are kept.
     pub(crate) fn bytes(metric: Metric, len: u64) -> (u64, u64) {
-        let values = if metric == Metric::Wld { len.div_ceil(4) } else { 2 * len };
+        let values = if metric == Metric::Wld {
+            len.div_ceil(4)
+        } else {
+            2 * len
+        };
         (values + len.div_ceil(8), values)
     }
 
@@ -95,7 +99,11 @@ impl Cursor<'_> {
         let index = self.next;
         self.next += 1;
         if self.values.scores.is_empty() {
-            let code = if score.is_win() { 1 } else { u8::from(score.is_loss()) << 1 };
+            let code = if score.is_win() {
+                1
+            } else {
+                u8::from(score.is_loss()) << 1
+            };
             self.outcomes |= code << (index % 4 * 2);
             if index % 4 == 3 {
                 self.flush_outcomes();

@@ -2,16 +2,15 @@
 //! and the file appears under its name only when it is whole.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use petrov_probe::FormatError;
-use petrov_probe::format::{BlockSum, FILE_CHECKSUM_BYTES, Header, HeaderParts};
+use petrov_probe::format::{BlockSum, Header, HeaderParts, file_checksum};
 use petrov_probe::pack::{PackError, Packing};
 use rayon::prelude::*;
-use sha2::{Digest, Sha256};
 use zstd::bulk::Compressor;
 use zstd::zstd_safe::CParameter;
 
@@ -293,8 +292,10 @@ impl Place {
         self.skip(0)?;
         self.write(header)?;
         self.file.flush().map_err(self.failed("write"))?;
-        let sum = digest(self.file.get_mut()).map_err(self.failed("read back"))?;
-        self.write(&sum[..FILE_CHECKSUM_BYTES])?;
+        // Read back, as the header came last and the checksum has it first.
+        self.skip(0)?;
+        let sum = file_checksum(self.file.get_ref()).map_err(self.failed("read back"))?;
+        self.write(&sum)?;
         self.file.flush().map_err(self.failed("write"))?;
         self.file.get_ref().sync_all().map_err(self.failed("sync"))?;
         fs::rename(&self.temporary, &self.path).map_err(self.failed("move the finished file into place"))?;
@@ -313,21 +314,6 @@ impl Drop for Place {
     }
 }
 
-/// SHA-256 of a file from its start; leaves the position at its end.
-fn digest(file: &mut File) -> io::Result<[u8; 32]> {
-    file.seek(SeekFrom::Start(0))?;
-    let mut hash = Sha256::new();
-    let mut buffer = vec![0; 1 << 18];
-    loop {
-        match file.read(&mut buffer) {
-            Ok(0) => return Ok(hash.finalize().into()),
-            Ok(count) => hash.update(&buffer[..count]),
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(e),
-        }
-    }
-}
-
 /// Removes what killed runs left of one table. A file that another process is writing is locked and stays.
 /// Best effort: a leftover that cannot be removed does no harm.
 fn remove_leftovers(folder: &Path, prefix: &str) {
@@ -338,6 +324,162 @@ fn remove_leftovers(folder: &Path, prefix: &str) {
             if file.is_ok_and(|file| file.try_lock().is_ok()) {
                 let _ = fs::remove_file(entry.path());
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use petrov_games::draughts::Colour;
+    use petrov_probe::format::{Family, PaletteEntry, SideParts};
+    use petrov_probe::{BlockCache, Metric, Table, Value};
+
+    /// An empty folder that goes with the value.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("petrov-write-{name}-{}", std::process::id()));
+            let _ = fs::remove_dir_all(&path);
+            fs::create_dir_all(&path).unwrap();
+            Self(path)
+        }
+
+        fn names(&self) -> Vec<String> {
+            let mut names: Vec<_> =
+                fs::read_dir(&self.0).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+            names.sort();
+            names
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn parts(metric: Metric, values: u16, entries: u64) -> HeaderParts {
+        let palette: Vec<_> = (0..values)
+            .map(|i| match metric {
+                Metric::Wld => {
+                    let value = [Value::Win, Value::Draw, Value::Loss][usize::from(i)];
+                    PaletteEntry { value, distance: 0, count: 9 }
+                }
+                _ => PaletteEntry { value: Value::Win, distance: i, count: 9 },
+            })
+            .collect();
+        let side = |to_move, entries| SideParts {
+            to_move,
+            order: 3,
+            entries,
+            palette: palette.clone(),
+            stored: values.into(),
+            longest_win: Some(0),
+        };
+        HeaderParts {
+            family: Family::Draughts,
+            metric,
+            free_entries: true,
+            fingerprint: [7; 16],
+            game: "russian".into(),
+            material: "KKMvK".into(),
+            block_bytes: 256,
+            dictionary: Vec::new(),
+            sides: vec![side(Colour::White, entries), side(Colour::Black, entries / 3)],
+        }
+    }
+
+    fn code(index: u64, values: u16) -> u16 {
+        let mixed = (index / 7).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50;
+        if index % 5 == 0 { FREE } else { mixed as u16 % values }
+    }
+
+    fn source(values: u16) -> impl CodeSource {
+        move |_, range: Range<u64>, codes: &mut [u16]| {
+            for (slot, index) in codes.iter_mut().zip(range) {
+                *slot = code(index, values);
+            }
+        }
+    }
+
+    fn check(table: &Table, values: u16) {
+        table.verify_checksum().unwrap();
+        for (side, parts) in table.header().sides().iter().enumerate() {
+            for index in 0..parts.entries {
+                let stored = table.code(side, index).unwrap();
+                assert!(code(index, values) == FREE || code(index, values) == stored);
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_do_not_depend_on_threads() {
+        let folder = Folder::new("threads");
+        for (metric, values) in [(Metric::Wld, 3), (Metric::Dtw, 40), (Metric::Dtw, 700)] {
+            for dictionary in [Vec::new(), vec![1; 300]] {
+                let parts = HeaderParts { dictionary, ..parts(metric, values, 250_000) };
+                let write = |threads: usize| {
+                    let path = folder.0.join(format!("{threads}.petrov"));
+                    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                    let report = pool.install(|| write_table(&path, &parts, &source(values), DEFAULT_LEVEL)).unwrap();
+                    let table = Table::open(&path, &BlockCache::default()).unwrap();
+                    assert_eq!(table.header().parts(), &parts);
+                    assert_eq!(report.blocks, (0..2).map(|s| table.header().blocks(s).len() as u64).sum());
+                    let bytes = fs::read(&path).unwrap();
+                    assert_eq!(bytes.len() as u64, report.bytes);
+                    check(&table, values);
+                    bytes
+                };
+                let one = write(1);
+                assert!([2, 3, 4].into_iter().all(|threads| write(threads) == one));
+            }
+        }
+        assert_eq!(folder.names(), ["1.petrov", "2.petrov", "3.petrov", "4.petrov"]);
+    }
+
+    #[test]
+    fn failures_leave_nothing_and_harm_nothing() {
+        let folder = Folder::new("failures");
+        let path = folder.0.join("KvK.wld.petrov");
+        fs::write(&path, "old").unwrap();
+        let mut parts = parts(Metric::Wld, 3, 50_000);
+        let wrong = |_: usize, range: Range<u64>, codes: &mut [u16]| codes.fill(if range.start > 9000 { 3 } else { 1 });
+        assert!(matches!(write_table(&path, &parts, &wrong, 1), Err(WriteError::Code { .. })));
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(folder.names(), ["KvK.wld.petrov"]);
+        assert!(matches!(write_table(&path.join("x"), &parts, &source(3), 1), Err(WriteError::Io { .. })));
+        fs::create_dir(folder.0.join("d")).unwrap();
+        let error = write_table(&folder.0.join("d"), &parts, &source(3), 1).unwrap_err().to_string();
+        assert!(error.contains("move the finished file into place"), "{error}");
+        assert_eq!(folder.names(), ["KvK.wld.petrov", "d"]);
+        parts.material.clear();
+        assert!(matches!(write_table(&path, &parts, &source(3), 1), Err(WriteError::Header { .. })));
+    }
+
+    #[test]
+    fn leftovers_go_but_files_being_written_stay() {
+        let folder = Folder::new("leftovers");
+        let path = folder.0.join("KvK.wld.petrov");
+        fs::write(folder.0.join(".KvK.wld.petrov.tmp-1-0"), "killed").unwrap();
+        fs::write(folder.0.join(".KKvK.wld.petrov.tmp-1-0"), "another table's").unwrap();
+        let busy = Place::create(&path).unwrap();
+        write_table(&path, &parts(Metric::Wld, 3, 1000), &source(3), 1).unwrap();
+        let name = busy.temporary.file_name().unwrap().to_str().unwrap().to_owned();
+        assert_eq!(folder.names(), [".KKvK.wld.petrov.tmp-1-0", name.as_str(), "KvK.wld.petrov"]);
+    }
+
+    #[test]
+    fn free_entries_continue_runs() {
+        for (given, filled) in [
+            (vec![FREE, FREE, 2, FREE, 0, FREE], vec![2, 2, 2, 2, 0, 0]),
+            (vec![FREE; 3], vec![0; 3]),
+            (vec![], vec![]),
+        ] {
+            let mut codes = given;
+            fill_free(&mut codes);
+            assert_eq!(codes, filled);
         }
     }
 }

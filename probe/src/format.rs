@@ -3,6 +3,10 @@
 //! A header is read and checked once, into a [`Header`] all of whose numbers and
 //! offsets are known to be possible; nothing has to be checked again afterwards.
 
+use std::io::{self, Read};
+
+use sha2::{Digest, Sha256};
+
 use crate::pack::Packing;
 use crate::score::{Metric, Score, Value};
 use petrov_games::draughts::Colour;
@@ -223,6 +227,26 @@ pub struct Header {
     blocks: Vec<Vec<Block>>,
     header_bytes: u32,
     file_bytes: u64,
+}
+
+/// The checksum that ends a table file: of all that `content` gives, which is the file before it.
+///
+/// # Errors
+/// Those of reading `content`.
+pub fn file_checksum(mut content: impl Read) -> io::Result<[u8; FILE_CHECKSUM_BYTES]> {
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match content.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => hash.update(&buffer[..count]),
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    let mut sum = [0; FILE_CHECKSUM_BYTES];
+    sum.copy_from_slice(&hash.finalize()[..FILE_CHECKSUM_BYTES]);
+    Ok(sum)
 }
 
 impl SideParts {
@@ -759,7 +783,7 @@ pub(crate) mod tests {
             .map(|s| {
                 (0..count(s))
                     .map(|i| BlockSum {
-                        stored_bytes: 40,
+                        stored_bytes: 20,
                         crc: i as u32,
                     })
                     .collect()
@@ -793,7 +817,7 @@ pub(crate) mod tests {
         }
         let parts = example();
         let header = Header::new(parts.clone(), &sums(&parts)).unwrap();
-        let overhead = header.file_bytes() - 80;
+        let overhead = header.file_bytes() - 40;
         assert!(overhead <= 170, "{overhead} bytes besides the blocks");
     }
 

@@ -234,8 +234,11 @@ impl<B: Bits> SliceIndex<B> {
             men = men.checked_add(product(&ways)?)?;
         }
         let free = board.squares().checked_sub(u32::from(own.men + opp.men))?;
-        let (first_kings, last_kings) =
-            if order.own_kings_first { (own.kings, opp.kings) } else { (opp.kings, own.kings) };
+        let (first_kings, last_kings) = if order.own_kings_first {
+            (own.kings, opp.kings)
+        } else {
+            (opp.kings, own.kings)
+        };
         let left = free.checked_sub(u32::from(first_kings))?;
         let ranges = [men, binomial(free, first_kings), binomial(left, last_kings)];
         let unfolded = product(&ranges).filter(|n| *n > 0 && *n < 1 << 63)?;
@@ -272,7 +275,11 @@ impl<B: Bits> SliceIndex<B> {
 
     /// The digit that symmetries fold.
     fn lead(&self) -> Digit {
-        if self.own.men + self.opp.men > 0 { Digit::Men } else { Digit::FirstKings }
+        if self.own.men + self.opp.men > 0 {
+            Digit::Men
+        } else {
+            Digit::FirstKings
+        }
     }
 
     fn folded(&self, symmetries: &[Vec<u8>]) -> Option<Fold> {
@@ -300,9 +307,11 @@ impl<B: Bits> SliceIndex<B> {
                 if class[image] == u32::MAX {
                     images += 1;
                     // The inverse map leads back to the representative.
-                    let back = maps
-                        .iter()
-                        .position(|back| self.playable.squares().all(|i| back[usize::from(map[usize::from(i)])] == i))?;
+                    let back = maps.iter().position(|back| {
+                        self.playable
+                            .squares()
+                            .all(|i| back[usize::from(map[usize::from(i)])] == i)
+                    })?;
                     class[image] = number << 3 | back as u32;
                 }
             }
@@ -338,11 +347,19 @@ impl<B: Bits> SliceIndex<B> {
     }
 
     fn first_kings(&self) -> u8 {
-        if self.order.own_kings_first { self.own.kings } else { self.opp.kings }
+        if self.order.own_kings_first {
+            self.own.kings
+        } else {
+            self.opp.kings
+        }
     }
 
     fn first_kings_of<'a>(&self, pieces: &'a mut Pieces<B>) -> &'a mut B {
-        if self.order.own_kings_first { &mut pieces.own_kings } else { &mut pieces.opp_kings }
+        if self.order.own_kings_first {
+            &mut pieces.own_kings
+        } else {
+            &mut pieces.opp_kings
+        }
     }
 
     #[inline(always)]
@@ -373,8 +390,11 @@ impl<B: Bits> SliceIndex<B> {
     }
 
     fn place_men(&self, value: u64, pieces: &mut Pieces<B>) {
-        let (first_count, last_count) =
-            if self.order.own_men_first { (self.own.men, self.opp.men) } else { (self.opp.men, self.own.men) };
+        let (first_count, last_count) = if self.order.own_men_first {
+            (self.own.men, self.opp.men)
+        } else {
+            (self.opp.men, self.own.men)
+        };
         let mut edge_count = first_count;
         while self.men_offset[usize::from(edge_count)] > value {
             edge_count -= 1;
@@ -385,10 +405,14 @@ impl<B: Bits> SliceIndex<B> {
         let inner_ways = binomial(self.men_both.count(), inner_count);
         let (rest, last_rank) = (rest / last_ways, rest % last_ways);
         let (edge_rank, inner_rank) = (rest / inner_ways, rest % inner_ways);
-        let first = set_unrank(edge_rank, edge_count, self.men_only_first)
-            | set_unrank(inner_rank, inner_count, self.men_both);
+        let first =
+            set_unrank(edge_rank, edge_count, self.men_only_first) | set_unrank(inner_rank, inner_count, self.men_both);
         let last = set_unrank(last_rank, last_count, self.men_last & !first);
-        (pieces.own_men, pieces.opp_men) = if self.order.own_men_first { (first, last) } else { (last, first) };
+        (pieces.own_men, pieces.opp_men) = if self.order.own_men_first {
+            (first, last)
+        } else {
+            (last, first)
+        };
     }
 
     /// Number of entries: placements, symmetric ones counted once.
@@ -500,8 +524,11 @@ impl<B: Bits> SliceIndex<B> {
         };
         let first = set_unrank(digits[1], first_count, free);
         let last = set_unrank(digits[2], last_count, free & !first);
-        (pieces.own_kings, pieces.opp_kings) =
-            if self.order.own_kings_first { (first, last) } else { (last, first) };
+        (pieces.own_kings, pieces.opp_kings) = if self.order.own_kings_first {
+            (first, last)
+        } else {
+            (last, first)
+        };
         pieces
     }
 
@@ -524,12 +551,17 @@ fn product(factors: &[u64]) -> Option<u64> {
     if factors.contains(&0) {
         return Some(0);
     }
-    factors.iter().try_fold(1u64, |product, factor| product.checked_mul(*factor))
+    factors
+        .iter()
+        .try_fold(1u64, |product, factor| product.checked_mul(*factor))
 }
 
 /// The pieces moved by a symmetry.
 fn mapped<B: Bits>(pieces: &Pieces<B>, map: &[u8; 128]) -> Pieces<B> {
-    let set = |set: B| set.squares().fold(B::ZERO, |image, square| image | B::bit(map[usize::from(square & 127)]));
+    let set = |set: B| {
+        set.squares()
+            .fold(B::ZERO, |image, square| image | B::bit(map[usize::from(square & 127)]))
+    };
     Pieces {
         own_men: set(pieces.own_men),
         own_kings: set(pieces.own_kings),

@@ -74,9 +74,15 @@ impl Material {
     #[must_use]
     pub fn new(one: Army, other: Army) -> Self {
         if one >= other {
-            Self { white: one, black: other }
+            Self {
+                white: one,
+                black: other,
+            }
         } else {
-            Self { white: other, black: one }
+            Self {
+                white: other,
+                black: one,
+            }
         }
     }
 
@@ -114,7 +120,11 @@ impl Material {
     /// armies, White to move first; one view if both sides are alike.
     #[must_use]
     pub fn views(self) -> &'static [View] {
-        if self.is_even() { &[View::White] } else { &[View::White, View::Black] }
+        if self.is_even() {
+            &[View::White]
+        } else {
+            &[View::White, View::Black]
+        }
     }
 
     /// The army of the side to move and of the other side in a view.
@@ -136,8 +146,14 @@ impl Material {
             for white_men in 0..=white {
                 for black_men in 0..=black {
                     let material = Self {
-                        white: Army { men: white_men, kings: white - white_men },
-                        black: Army { men: black_men, kings: black - black_men },
+                        white: Army {
+                            men: white_men,
+                            kings: white - white_men,
+                        },
+                        black: Army {
+                            men: black_men,
+                            kings: black - black_men,
+                        },
                     };
                     if material.white >= material.black {
                         all.push(material);
@@ -145,7 +161,13 @@ impl Material {
                 }
             }
         }
-        all.sort_by_key(|m| (m.men(), std::cmp::Reverse(m.white.key()), std::cmp::Reverse(m.black.key())));
+        all.sort_by_key(|m| {
+            (
+                m.men(),
+                std::cmp::Reverse(m.white.key()),
+                std::cmp::Reverse(m.black.key()),
+            )
+        });
         all
     }
 }
@@ -167,7 +189,9 @@ impl fmt::Display for Material {
 
 /// A text that is not a material.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("`{text}` is not a material: expected K (king) and M (man) for one side, `v`, and the other side, such as KKMvKM")]
+#[error(
+    "`{text}` is not a material: expected K (king) and M (man) for one side, `v`, and the other side, such as KKMvKM"
+)]
 pub struct MaterialError {
     text: String,
 }

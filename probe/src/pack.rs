@@ -310,9 +310,9 @@ mod tests {
 
     #[test]
     fn per_byte_follows_the_general_rule() {
-        for c in 2..=256u32 {
+        for c in 2..=256u64 {
             let k = (1..=8).rev().find(|&k| c.pow(k) <= 256);
-            assert_eq!(Some(Packing::new(c).per_byte()), k, "{c} codes");
+            assert_eq!(Some(Packing::new(c as u32).per_byte()), k, "{c} codes");
         }
     }
 

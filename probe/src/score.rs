@@ -195,7 +195,11 @@ impl Score {
             Metric::Dtz if zeroing => 1,
             Metric::Dtw | Metric::Dtz => self.distance() + 1,
         };
-        if self.is_loss() { Self::win(distance) } else { Self::loss(distance) }
+        if self.is_loss() {
+            Self::win(distance)
+        } else {
+            Self::loss(distance)
+        }
     }
 }
 

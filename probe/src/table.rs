@@ -6,12 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use memmap2::Mmap;
-use sha2::{Digest, Sha256};
 use zstd::dict::DecoderDictionary;
 use zstd::zstd_safe::DCtx;
 
 use crate::cache::{BlockCache, BlockSlots};
-use crate::format::{Block, FILE_CHECKSUM_BYTES, FormatError, Header, PaletteEntry};
+use crate::format::{Block, FILE_CHECKSUM_BYTES, FormatError, Header, PaletteEntry, file_checksum};
 use crate::pack::{Code, PackError, Packing};
 use crate::score::Score;
 
@@ -222,7 +221,7 @@ impl Table {
     pub fn verify_checksum(&self) -> Result<(), TableError> {
         self.advise_sequential();
         let differs = match self.map.split_last_chunk::<FILE_CHECKSUM_BYTES>() {
-            Some((content, sum)) => Sha256::digest(content)[..FILE_CHECKSUM_BYTES] != *sum,
+            Some((content, sum)) => file_checksum(content).ok().as_ref() != Some(sum),
             None => true,
         };
         #[cfg(unix)]
@@ -434,8 +433,8 @@ mod tests {
     fn seal(header: &[u8], blocks: &[Vec<u8>]) -> Vec<u8> {
         let mut file = header.to_vec();
         blocks.iter().for_each(|b| file.extend(b));
-        let sum = Sha256::digest(&file);
-        file.extend(&sum[..FILE_CHECKSUM_BYTES]);
+        let sum = file_checksum(&file[..]).unwrap();
+        file.extend(sum);
         file
     }
 

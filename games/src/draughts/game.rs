@@ -1,11 +1,33 @@
 //! One game: its rules with everything derived from them.
 
+use std::sync::Arc;
+
 use super::board::Board;
+use super::generate::{Generator, Step};
 use super::names::SquareNames;
 use super::parse::RuleFile;
-use super::position::{Colour, Position};
+use super::position::{Colour, Move, Position};
 use super::rules::{Goal, Rules};
 use crate::fingerprint::Fingerprint;
+
+/// The move generator of a game, compiled for words that hold its board.
+#[derive(Clone, Debug)]
+pub enum Engine {
+    /// Boards of up to 64 bits.
+    Narrow(Arc<Generator<u64>>),
+    /// Larger boards.
+    Wide(Arc<Generator<u128>>),
+}
+
+/// Runs the same code with the generator of either width.
+macro_rules! with_generator {
+    ($game:expr, $generator:ident => $body:expr) => {
+        match &$game.engine {
+            Engine::Narrow($generator) => $body,
+            Engine::Wide($generator) => $body,
+        }
+    };
+}
 
 /// A draughts game: a rule file, its board, and the names of its squares.
 #[derive(Clone, Debug)]
@@ -14,6 +36,7 @@ pub struct Game {
     board: Board,
     names: SquareNames,
     fingerprint: Fingerprint,
+    engine: Engine,
 }
 
 impl Game {
@@ -23,11 +46,17 @@ impl Game {
         let board = Board::new(&file.rules);
         let names = SquareNames::new(&file.rules, &board);
         let fingerprint = file.rules.fingerprint();
+        let engine = if board.bits() <= 64 {
+            Engine::Narrow(Arc::new(Generator::new(&file.rules, &board)))
+        } else {
+            Engine::Wide(Arc::new(Generator::new(&file.rules, &board)))
+        };
         Self {
             file,
             board,
             names,
             fingerprint,
+            engine,
         }
     }
 
@@ -91,6 +120,65 @@ impl Game {
                 Colour::Black
             },
         }
+    }
+
+    /// The move generator.
+    #[must_use]
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// All legal moves, each once; none if the game is over.
+    #[must_use]
+    pub fn legal_moves(&self, position: &Position) -> Vec<Move> {
+        with_generator!(self, generator => {
+            let mut steps = Vec::new();
+            generator.legal(&generator.view(position), &mut steps);
+            steps.iter().map(|step| generator.to_move(step, position.turn)).collect()
+        })
+    }
+
+    /// The position after a legal move.
+    #[must_use]
+    pub fn after(&self, position: &Position, played: &Move) -> Position {
+        with_generator!(self, generator => {
+            let pieces = generator.after(&generator.view(position), &generator.to_step(played, position.turn));
+            generator.position(&generator.turned(&pieces), position.turn.other())
+        })
+    }
+
+    /// Landing squares of one route of a legal capture, the end square last.
+    #[must_use]
+    pub fn route(&self, position: &Position, played: &Move) -> Vec<u8> {
+        with_generator!(self, generator => {
+            let route = generator.route(&generator.view(position), &generator.to_step(played, position.turn));
+            let turned = |square: &u8| if position.turn == Colour::White { *square } else { self.board.bits() - 1 - square };
+            route.iter().map(turned).collect()
+        })
+    }
+
+    /// The texts of all legal moves, in the order of
+    /// [`legal_moves`](Self::legal_moves).
+    #[must_use]
+    pub fn move_texts(&self, position: &Position, legal: &[Move]) -> Vec<String> {
+        legal
+            .iter()
+            .map(|played| self.move_text(played, legal, |capture| self.route(position, capture)))
+            .collect()
+    }
+
+    /// Number of distinct move sequences of `depth` plies.
+    #[must_use]
+    pub fn perft(&self, position: &Position, depth: u32) -> u64 {
+        with_generator!(self, generator => generator.perft(&generator.view(position), depth, &mut Vec::<Vec<Step<_>>>::new()))
+    }
+
+    /// Whether a move cannot be taken back: a capture, a promotion or a man's
+    /// move to another rank.
+    #[must_use]
+    pub fn is_conversion(&self, played: &Move) -> bool {
+        let rank = |square| self.board.coordinates(square).1;
+        played.captured != 0 || played.by_man && (played.to_king || rank(played.from) != rank(played.to))
     }
 
     /// The name of a square; empty if there is no such square.

@@ -600,17 +600,17 @@ impl<B: Bits> Generator<B> {
         let (from, to) = (B::bit(step.from), B::bit(step.to));
         let mut next = *pieces;
         if step.by_man {
-            next.own_men = next.own_men & !from;
+            next.own_men &= !from;
         } else {
-            next.own_kings = next.own_kings & !from;
+            next.own_kings &= !from;
         }
         if step.to_king {
             next.own_kings |= to;
         } else {
             next.own_men |= to;
         }
-        next.opp_men = next.opp_men & !step.captured;
-        next.opp_kings = next.opp_kings & !step.captured;
+        next.opp_men &= !step.captured;
+        next.opp_kings &= !step.captured;
         next
     }
 

@@ -12,7 +12,7 @@ mod rules;
 
 pub use board::{Board, SquareSet};
 pub use catalogue::{AddGameError, Games, UnknownGame};
-pub use game::Game;
+pub use game::{Engine, Game};
 pub use generate::{Generator, Pieces, Step};
 pub use notation::FenError;
 pub use parse::RuleFile;
