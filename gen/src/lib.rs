@@ -1,9 +1,37 @@
 //! Planning, solving and writing of Petrov's endgame tables.
+//!
+//! ```no_run
+//! use petrov_games::draughts::Games;
+//! use petrov_gen::{BuildOptions, Progress, What, build, plan};
+//! use petrov_probe::Metric;
+//!
+//! let games = Games::built_in();
+//! let game = games.get("russian")?;
+//! let options = BuildOptions {
+//!     metrics: vec![Metric::Wld, Metric::Dtw],
+//!     dirs: vec!["tables".into()],
+//!     threads: 0,
+//!     memory: None,
+//! };
+//! let plan = plan(game, What::Pieces(4), &options)?;
+//! let report = build(game, &plan, &options, &Progress::default())?;
+//! println!("{} positions", report.positions);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
+mod build;
+mod clock;
 mod kings;
 mod oracle_tests;
+mod plan;
 mod slice;
 mod solved;
+mod stored;
 mod summary;
 mod unit;
 mod values;
+mod write;
+
+pub use build::{BuildError, BuildReport, Progress, TableReport, build};
+pub use plan::{BuildOptions, Plan, PlanError, PlannedSlice, PlannedTable, What, WhatError, plan};
+pub use write::{CodeSource, DEFAULT_LEVEL, FREE, WriteError, WriteReport, write_table};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use petrov_games::Bits;
 use petrov_games::draughts::{Generator, Pieces};
-use petrov_probe::{Army, Score, SliceIndex};
+use petrov_probe::{Army, Metric, Score, SliceIndex};
 
 use crate::values::Values;
 
@@ -55,6 +55,22 @@ impl<B: Bits> Solved<B> {
 
     pub(crate) fn get(&self, own: Army, opp: Army) -> Option<&Arc<Side<B>>> {
         self.sides[army_key(own, opp)].as_ref()
+    }
+
+    /// The best score of the mover's captures, if it has any.
+    #[inline(always)]
+    pub(crate) fn best_capture(&self, pieces: &Pieces<B>, metric: Metric) -> Option<Score> {
+        let generator = &*self.generator;
+        let mut best: Option<Score> = None;
+        generator.captures(pieces, |step| {
+            let score = self.after(&generator.after(pieces, step)).before_move(metric, true);
+            if best.is_none_or(|best| score.preference() > best.preference()) {
+                best = Some(score);
+            }
+            // In WLD, nothing is better than a win.
+            !(metric == Metric::Wld && score.is_win())
+        });
+        best
     }
 
     /// The score, for the side then to move, of the position after a move;

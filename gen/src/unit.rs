@@ -20,7 +20,7 @@
 //! conversions decide is there from the start.
 
 use petrov_games::Bits;
-use petrov_games::draughts::{Generator, Pieces, Step};
+use petrov_games::draughts::{Generator, Pieces};
 use petrov_probe::{Metric, Score};
 use rayon::prelude::*;
 
@@ -87,7 +87,6 @@ struct Block<B> {
     /// Events of each ply from now on.
     events: std::collections::VecDeque<Vec<Event>>,
     spare: Vec<Vec<Event>>,
-    captures: Vec<Step<B>>,
 }
 
 /// Cell bit: the mover's capture decides, the table's entry is free.
@@ -145,15 +144,9 @@ impl<B: Bits> UnitFrame<'_, B> {
         if self.single { 1 } else { 2 }
     }
 
-    /// Bytes that one unit takes while it is solved.
-    pub(crate) fn unit_bytes(&self) -> u64 {
-        (0..self.halves())
-            .map(|half| {
-                let rows = self.row_count(half) as u64;
-                rows * (2 * self.own[half].len() as u64
-                    + (size_of::<Word<B>>() as u64 + 1) * self.own[half].word_count() as u64)
-            })
-            .sum()
+    /// Bytes that one row takes while a unit is solved.
+    pub(crate) fn row_bytes(cells: u64, words: u64) -> u64 {
+        (2 * cells).saturating_add((size_of::<Word<B>>() as u64 + 1).saturating_mul(words))
     }
 }
 
@@ -200,7 +193,6 @@ impl<B: Bits> Unit<B> {
                     outbox: Vec::new(),
                     events: std::collections::VecDeque::new(),
                     spare: Vec::new(),
-                    captures: Vec::new(),
                 });
                 from = to;
             }
@@ -296,7 +288,6 @@ impl<B: Bits> Block<B> {
         self.is_dirty.fill(0);
         self.dirty.clear();
         let all_men = men[0] | men[1];
-        let mut captures = std::mem::take(&mut self.captures);
         for row in self.rows.clone() {
             let opp_kings = opp.set(frame.row_set(self.half, row));
             if !(opp_kings & all_men).is_empty() {
@@ -314,7 +305,7 @@ impl<B: Bits> Block<B> {
                     opp_men: men[1],
                     opp_kings,
                 };
-                match first_look(frame, solved, &pieces, &mut captures) {
+                match first_look(frame, solved, &pieces) {
                     FirstLook::Decided { score, free } => {
                         self.settle(frame, places, row, place, score, free);
                     }
@@ -322,7 +313,6 @@ impl<B: Bits> Block<B> {
                 }
             }
         }
-        self.captures = captures;
     }
 
     fn settle(&mut self, frame: &UnitFrame<'_, B>, places: &Places, row: u32, place: u32, score: Score, free: bool) {
@@ -540,32 +530,14 @@ enum FirstLook {
 }
 
 #[inline(always)]
-fn first_look<B: Bits>(
-    frame: &UnitFrame<'_, B>,
-    solved: &Solved<B>,
-    pieces: &Pieces<B>,
-    captures: &mut Vec<Step<B>>,
-) -> FirstLook {
+fn first_look<B: Bits>(frame: &UnitFrame<'_, B>, solved: &Solved<B>, pieces: &Pieces<B>) -> FirstLook {
     let generator = frame.generator;
     let metric = frame.metric;
     // In WLD, nothing is better than a win.
     let enough = |score: Score| metric == Metric::Wld && score.is_win();
     let mut best: Option<Score> = None;
-    let mut take = |score: Score| {
-        best = Some(best.map_or(score, |best| {
-            if score.preference() > best.preference() {
-                score
-            } else {
-                best
-            }
-        }));
-    };
     if generator.has_capture(pieces) {
-        generator.captures(pieces, captures, |step| {
-            let score = solved.after(&generator.after(pieces, step)).before_move(metric, true);
-            take(score);
-            !enough(score)
-        });
+        best = solved.best_capture(pieces, metric);
         if generator.forced() {
             let score = best.unwrap_or_default();
             return FirstLook::Decided { score, free: true };

@@ -6,6 +6,7 @@ use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use petrov_probe::FormatError;
 use petrov_probe::format::{BlockSum, Header, HeaderParts, file_checksum};
@@ -108,25 +109,48 @@ pub fn write_table(
     source: &impl CodeSource,
     level: i32,
 ) -> Result<WriteReport, WriteError> {
-    let header_error = |source| WriteError::Header { path: path.to_owned(), source };
+    let header_error = |source| WriteError::Header {
+        path: path.to_owned(),
+        source,
+    };
     let header_bytes = parts.header_bytes().map_err(header_error)?;
     let mut place = Place::create(path)?;
     place.skip(header_bytes.into())?;
 
     let mut sums = Vec::with_capacity(parts.sides.len());
-    let mut report = WriteReport { bytes: 0, header_bytes, blocks: 0, raw_blocks: 0, packed_bytes: 0 };
+    let workers = Workers::default();
+    let mut report = WriteReport {
+        bytes: 0,
+        header_bytes,
+        blocks: 0,
+        raw_blocks: 0,
+        packed_bytes: 0,
+    };
     let batch = (BLOCKS_PER_THREAD * rayon::current_num_threads()) as u64;
     for (number, side) in parts.sides.iter().enumerate() {
-        let work = SideWork { path, parts, source, level, side: number, packing: side.packing() };
+        let work = SideWork {
+            path,
+            parts,
+            source,
+            level,
+            side: number,
+            packing: side.packing(),
+        };
         let count = side.block_count(parts.block_bytes);
         let mut list = Vec::new();
         let mut start = 0;
         while start < count {
             let end = count.min(start.saturating_add(batch));
-            let blocks: Vec<Compressed> = (start..end)
+            let blocks: Vec<Compressed> = (0..(end - start) as usize)
                 .into_par_iter()
+                // One by one: some blocks take many times as long as others.
                 .with_max_len(1)
-                .map_init(Worker::default, |worker, block| work.compress(worker, block))
+                .map(|at| {
+                    let mut worker = workers.take();
+                    let block = work.compress(&mut worker, start + at as u64);
+                    workers.give(worker);
+                    block
+                })
                 .collect::<Result<_, _>>()?;
             for block in blocks {
                 place.write(&block.bytes)?;
@@ -145,12 +169,40 @@ pub fn write_table(
     Ok(report)
 }
 
+/// Bytes that some blocks of one side take when compressed at `level`: for choosing between ways to store it.
+///
+/// # Errors
+/// As [`write_table`].
+pub(crate) fn compressed_bytes(
+    path: &Path,
+    parts: &HeaderParts,
+    source: &impl CodeSource,
+    side: usize,
+    blocks: &[u64],
+    level: i32,
+) -> Result<u64, WriteError> {
+    let work = SideWork {
+        path,
+        parts,
+        source,
+        level,
+        side,
+        packing: parts.sides[side].packing(),
+    };
+    let mut worker = Worker::default();
+    let mut bytes = 0;
+    for block in blocks {
+        bytes += work.compress(&mut worker, *block)?.bytes.len() as u64;
+    }
+    Ok(bytes)
+}
+
 /// Gives every free entry a code. What a block holds must depend on that block alone, so that tables
 /// have the same bytes however the work is divided.
 ///
 /// Repeats the last code that is not free, or the first one before any was met: runs grow and no new one
 /// begins. 0 if all are free.
-pub fn fill_free(codes: &mut [u16]) {
+fn fill_free(codes: &mut [u16]) {
     let mut last = codes.iter().copied().find(|&code| code != FREE).unwrap_or(0);
     for code in codes {
         if *code == FREE {
@@ -175,7 +227,26 @@ struct Compressed {
     packed_bytes: usize,
 }
 
-/// What a thread keeps from block to block.
+/// Workers not at work. As many get made as threads are in need of one at a time; there is
+/// nothing else to tell them apart.
+#[derive(Default)]
+struct Workers(Mutex<Vec<Worker>>);
+
+impl Workers {
+    fn take(&self) -> Worker {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop()
+            .unwrap_or_default()
+    }
+
+    fn give(&self, worker: Worker) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
+    }
+}
+
+/// What compressing a block needs and the next one can use again.
 #[derive(Default)]
 struct Worker {
     compressor: Option<Compressor<'static>>,
@@ -188,7 +259,11 @@ impl<S: CodeSource> SideWork<'_, S> {
         let capacity = self.packing.capacity(self.parts.block_bytes);
         let first = block * capacity;
         let end = self.parts.sides[self.side].entries.min(first.saturating_add(capacity));
-        let Worker { compressor, codes, packed } = worker;
+        let Worker {
+            compressor,
+            codes,
+            packed,
+        } = worker;
         codes.clear();
         // A source that leaves an entry out has left it free.
         codes.resize((end - first) as usize, FREE);
@@ -209,7 +284,11 @@ impl<S: CodeSource> SideWork<'_, S> {
         };
         let bytes = compressor.compress(packed).map_err(zstd_error)?;
         let packed_bytes = packed.len();
-        let bytes = if bytes.len() < packed_bytes { bytes } else { packed.clone() };
+        let bytes = if bytes.len() < packed_bytes {
+            bytes
+        } else {
+            packed.clone()
+        };
         Ok(Compressed { bytes, packed_bytes })
     }
 
@@ -220,9 +299,11 @@ impl<S: CodeSource> SideWork<'_, S> {
             Compressor::with_dictionary(self.level, &self.parts.dictionary)?
         };
         // The table knows length, checksum and dictionary of each block already.
-        for parameter in
-            [CParameter::ContentSizeFlag(false), CParameter::ChecksumFlag(false), CParameter::DictIdFlag(false)]
-        {
+        for parameter in [
+            CParameter::ContentSizeFlag(false),
+            CParameter::ChecksumFlag(false),
+            CParameter::DictIdFlag(false),
+        ] {
             compressor.set_parameter(parameter)?;
         }
         Ok(compressor)
@@ -240,7 +321,11 @@ struct Place {
 
 impl Place {
     fn create(path: &Path) -> Result<Self, WriteError> {
-        let failed = |path: &Path, action, source| WriteError::Io { path: path.to_owned(), action, source };
+        let failed = |path: &Path, action, source| WriteError::Io {
+            path: path.to_owned(),
+            action,
+            source,
+        };
         let Some(name) = path.file_name() else {
             return Err(failed(path, "write a table", io::Error::other("not a file name")));
         };
@@ -255,7 +340,11 @@ impl Place {
         loop {
             let number = COUNT.fetch_add(1, Ordering::Relaxed);
             let temporary = folder.join(format!("{prefix}{}-{number}", std::process::id()));
-            let opened = OpenOptions::new().read(true).write(true).create_new(true).open(&temporary);
+            let opened = OpenOptions::new()
+                .read(true)
+                .write(true)
+                .create_new(true)
+                .open(&temporary);
             let file = match opened {
                 Ok(file) => file,
                 // Another host's process of the same number, on a shared file system.
@@ -270,17 +359,30 @@ impl Place {
                 continue;
             }
             let file = BufWriter::with_capacity(1 << 18, file);
-            return Ok(Self { file, temporary, path: path.into(), folder: folder.into(), finished: false });
+            return Ok(Self {
+                file,
+                temporary,
+                path: path.into(),
+                folder: folder.into(),
+                finished: false,
+            });
         }
     }
 
     fn failed(&self, action: &'static str) -> impl Fn(io::Error) -> WriteError + use<> {
         let path = self.path.clone();
-        move |source| WriteError::Io { path: path.clone(), action, source }
+        move |source| WriteError::Io {
+            path: path.clone(),
+            action,
+            source,
+        }
     }
 
     fn skip(&mut self, bytes: u64) -> Result<(), WriteError> {
-        self.file.seek(SeekFrom::Start(bytes)).map(|_| ()).map_err(self.failed("write"))
+        self.file
+            .seek(SeekFrom::Start(bytes))
+            .map(|_| ())
+            .map_err(self.failed("write"))
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
@@ -301,7 +403,9 @@ impl Place {
         fs::rename(&self.temporary, &self.path).map_err(self.failed("move the finished file into place"))?;
         self.finished = true;
         // Makes the name as durable as the contents.
-        File::open(&self.folder).and_then(|folder| folder.sync_all()).map_err(self.failed("sync the folder of"))
+        File::open(&self.folder)
+            .and_then(|folder| folder.sync_all())
+            .map_err(self.failed("sync the folder of"))
     }
 }
 
@@ -347,8 +451,10 @@ mod tests {
         }
 
         fn names(&self) -> Vec<String> {
-            let mut names: Vec<_> =
-                fs::read_dir(&self.0).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+            let mut names: Vec<_> = fs::read_dir(&self.0)
+                .unwrap()
+                .map(|e| e.unwrap().file_name().into_string().unwrap())
+                .collect();
             names.sort();
             names
         }
@@ -365,9 +471,17 @@ mod tests {
             .map(|i| match metric {
                 Metric::Wld => {
                     let value = [Value::Win, Value::Draw, Value::Loss][usize::from(i)];
-                    PaletteEntry { value, distance: 0, count: 9 }
+                    PaletteEntry {
+                        value,
+                        distance: 0,
+                        count: 9,
+                    }
                 }
-                _ => PaletteEntry { value: Value::Win, distance: i, count: 9 },
+                _ => PaletteEntry {
+                    value: Value::Win,
+                    distance: i,
+                    count: 9,
+                },
             })
             .collect();
         let side = |to_move, entries| SideParts {
@@ -393,7 +507,11 @@ mod tests {
 
     fn code(index: u64, values: u16) -> u16 {
         let mixed = (index / 7).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50;
-        if index % 5 == 0 { FREE } else { mixed as u16 % values }
+        if index.is_multiple_of(5) {
+            FREE
+        } else {
+            mixed as u16 % values
+        }
     }
 
     fn source(values: u16) -> impl CodeSource {
@@ -419,14 +537,22 @@ mod tests {
         let folder = Folder::new("threads");
         for (metric, values) in [(Metric::Wld, 3), (Metric::Dtw, 40), (Metric::Dtw, 700)] {
             for dictionary in [Vec::new(), vec![1; 300]] {
-                let parts = HeaderParts { dictionary, ..parts(metric, values, 250_000) };
+                let parts = HeaderParts {
+                    dictionary,
+                    ..parts(metric, values, 250_000)
+                };
                 let write = |threads: usize| {
                     let path = folder.0.join(format!("{threads}.petrov"));
                     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                    let report = pool.install(|| write_table(&path, &parts, &source(values), DEFAULT_LEVEL)).unwrap();
+                    let report = pool
+                        .install(|| write_table(&path, &parts, &source(values), DEFAULT_LEVEL))
+                        .unwrap();
                     let table = Table::open(&path, &BlockCache::default()).unwrap();
                     assert_eq!(table.header().parts(), &parts);
-                    assert_eq!(report.blocks, (0..2).map(|s| table.header().blocks(s).len() as u64).sum());
+                    assert_eq!(
+                        report.blocks,
+                        (0..2).map(|s| table.header().blocks(s).len() as u64).sum::<u64>()
+                    );
                     let bytes = fs::read(&path).unwrap();
                     assert_eq!(bytes.len() as u64, report.bytes);
                     check(&table, values);
@@ -446,16 +572,27 @@ mod tests {
         fs::write(&path, "old").unwrap();
         let mut parts = parts(Metric::Wld, 3, 50_000);
         let wrong = |_: usize, range: Range<u64>, codes: &mut [u16]| codes.fill(if range.start > 9000 { 3 } else { 1 });
-        assert!(matches!(write_table(&path, &parts, &wrong, 1), Err(WriteError::Code { .. })));
+        assert!(matches!(
+            write_table(&path, &parts, &wrong, 1),
+            Err(WriteError::Code { .. })
+        ));
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(folder.names(), ["KvK.wld.petrov"]);
-        assert!(matches!(write_table(&path.join("x"), &parts, &source(3), 1), Err(WriteError::Io { .. })));
+        assert!(matches!(
+            write_table(&path.join("x"), &parts, &source(3), 1),
+            Err(WriteError::Io { .. })
+        ));
         fs::create_dir(folder.0.join("d")).unwrap();
-        let error = write_table(&folder.0.join("d"), &parts, &source(3), 1).unwrap_err().to_string();
+        let error = write_table(&folder.0.join("d"), &parts, &source(3), 1)
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("move the finished file into place"), "{error}");
         assert_eq!(folder.names(), ["KvK.wld.petrov", "d"]);
         parts.material.clear();
-        assert!(matches!(write_table(&path, &parts, &source(3), 1), Err(WriteError::Header { .. })));
+        assert!(matches!(
+            write_table(&path, &parts, &source(3), 1),
+            Err(WriteError::Header { .. })
+        ));
     }
 
     #[test]
@@ -467,7 +604,10 @@ mod tests {
         let busy = Place::create(&path).unwrap();
         write_table(&path, &parts(Metric::Wld, 3, 1000), &source(3), 1).unwrap();
         let name = busy.temporary.file_name().unwrap().to_str().unwrap().to_owned();
-        assert_eq!(folder.names(), [".KKvK.wld.petrov.tmp-1-0", name.as_str(), "KvK.wld.petrov"]);
+        assert_eq!(
+            folder.names(),
+            [".KKvK.wld.petrov.tmp-1-0", name.as_str(), "KvK.wld.petrov"]
+        );
     }
 
     #[test]

@@ -205,6 +205,13 @@ impl<B: Bits> SliceIndex<B> {
         Self::with_symmetries(rules, board, own, opp, DigitOrder::SOLVING, own.men + opp.men == 0)
     }
 
+    /// Number of placements, every one counted; `None` as for
+    /// [`SliceIndex::new`].
+    #[must_use]
+    pub fn unfolded_len(rules: &Rules, board: &Board, own: Army, opp: Army) -> Option<u64> {
+        Self::with_symmetries(rules, board, own, opp, DigitOrder::SOLVING, false).map(|index| index.unfolded)
+    }
+
     fn with_symmetries(
         rules: &Rules,
         board: &Board,

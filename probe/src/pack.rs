@@ -310,7 +310,7 @@ mod tests {
 
     #[test]
     fn per_byte_follows_the_general_rule() {
-        for c in 2..=256u64 {
+        for c in 2..=256u128 {
             let k = (1..=8).rev().find(|&k| c.pow(k) <= 256);
             assert_eq!(Some(Packing::new(c as u32).per_byte()), k, "{c} codes");
         }

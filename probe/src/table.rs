@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use memmap2::Mmap;
-use zstd::dict::DecoderDictionary;
-use zstd::zstd_safe::DCtx;
+use zstd::zstd_safe::{self, DCtx, DDict};
 
 use crate::cache::{BlockCache, BlockSlots};
 use crate::format::{Block, FILE_CHECKSUM_BYTES, FormatError, Header, PaletteEntry, file_checksum};
@@ -18,7 +17,7 @@ use crate::score::Score;
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
     /// The file cannot be opened or mapped.
-    #[error("{}: cannot be read", path.display())]
+    #[error("{}: cannot be read: {source}", path.display())]
     Open {
         /// The file.
         path: PathBuf,
@@ -91,7 +90,7 @@ pub struct Table {
     header: Header,
     layouts: Vec<Layout>,
     slots: Arc<BlockSlots>,
-    dictionary: Option<DecoderDictionary<'static>>,
+    dictionary: Option<DDict<'static>>,
 }
 
 /// What a probe of one side needs, together in memory.
@@ -189,9 +188,17 @@ impl Table {
             })
             .collect();
         let slots = cache.slots(first_slot, table_bytes);
-        let dictionary = Some(&parts.dictionary)
-            .filter(|d| !d.is_empty())
-            .map(|d| DecoderDictionary::copy(d));
+        let dictionary = match parts.dictionary.as_slice() {
+            [] => None,
+            // zstd takes anything as raw content, but not a trained dictionary with damaged tables.
+            bytes => Some(DDict::try_create(bytes).ok_or_else(|| {
+                format_error(FormatError::Impossible {
+                    field: "dictionary",
+                    value: format!("{} bytes", bytes.len()),
+                    expected: "a zstd dictionary".into(),
+                })
+            })?),
+        };
         Ok(Self {
             path: path.to_owned(),
             map,
@@ -331,7 +338,7 @@ impl Table {
         }
         let mut packed = vec![0; block.packed_bytes as usize];
         let outcome = CONTEXT.with_borrow_mut(|context| match &self.dictionary {
-            Some(dictionary) => context.decompress_using_ddict(&mut packed[..], stored, dictionary.as_ddict()),
+            Some(dictionary) => context.decompress_using_ddict(&mut packed[..], stored, dictionary),
             None => context.decompress(&mut packed[..], stored),
         });
         match outcome {
@@ -340,7 +347,7 @@ impl Table {
                 have,
                 need: block.packed_bytes,
             }),
-            Err(code) => Err(BlockFault::Zstd(zstd::zstd_safe::get_error_name(code))),
+            Err(code) => Err(BlockFault::Zstd(zstd_safe::get_error_name(code))),
         }
     }
 
@@ -611,6 +618,33 @@ mod tests {
                 Err(TableError::Block { .. })
             ));
         }
+    }
+
+    #[test]
+    fn a_damaged_dictionary_is_an_error() {
+        let mut parts = example();
+        let bytes = file(&parts, example_code);
+        let sums = |header: &Header| {
+            let sum = |b: &Block| BlockSum {
+                stored_bytes: b.stored_bytes,
+                crc: b.crc,
+            };
+            (0..2)
+                .map(|side| header.blocks(side).iter().map(sum).collect())
+                .collect::<Vec<_>>()
+        };
+        let header = Header::parse(&bytes).unwrap();
+        parts.dictionary = [&[0x37, 0xa4, 0x30, 0xec][..], &[0xff; 40]].concat();
+        let blocks = bytes[header.header_bytes() as usize..bytes.len() - FILE_CHECKSUM_BYTES].to_vec();
+        let header = Header::new(parts, &sums(&header)).unwrap();
+        let scratch = Scratch::new(&seal(&header.encode(), &[blocks]));
+        assert!(
+            scratch
+                .open()
+                .unwrap_err()
+                .to_string()
+                .contains("impossible dictionary")
+        );
     }
 
     #[test]

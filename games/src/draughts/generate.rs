@@ -3,6 +3,8 @@
 //! Everything here is seen by the side to move: its men go up the board, so
 //! one generator serves both colours ([`Pieces::turned`] changes the view).
 
+use smallvec::SmallVec;
+
 use super::board::{Board, SquareSet, direction};
 use super::position::{Colour, Move, Position};
 use super::rules::{Goal, KingDirections, KingLand, ManCapture, ManMove, Priority, PromoCapture, Removal, Rules};
@@ -138,6 +140,37 @@ pub struct Generator<B> {
     no_u_turn: bool,
     promo: PromoCapture,
     goal: Goal,
+}
+
+/// A list that chains are collected in.
+trait Steps<B> {
+    fn clear(&mut self);
+    fn contains(&self, step: &Step<B>) -> bool;
+    fn push(&mut self, step: Step<B>);
+}
+
+impl<B: Bits> Steps<B> for Vec<Step<B>> {
+    fn clear(&mut self) {
+        self.clear();
+    }
+    fn contains(&self, step: &Step<B>) -> bool {
+        self.as_slice().contains(step)
+    }
+    fn push(&mut self, step: Step<B>) {
+        self.push(step);
+    }
+}
+
+impl<B: Bits> Steps<B> for SmallVec<[Step<B>; 32]> {
+    fn clear(&mut self) {
+        self.clear();
+    }
+    fn contains(&self, step: &Step<B>) -> bool {
+        self.as_slice().contains(step)
+    }
+    fn push(&mut self, step: Step<B>) {
+        self.push(step);
+    }
 }
 
 /// A chain under construction, with what `priority` compares.
@@ -286,6 +319,19 @@ impl<B: Bits> Generator<B> {
         Position { men, kings, turn }
     }
 
+    /// Whether pieces stand on distinct playable squares and no man on its own
+    /// promotion row.
+    #[must_use]
+    pub fn is_placement(&self, pieces: &Pieces<B>) -> bool {
+        let sets = [pieces.own_men, pieces.own_kings, pieces.opp_men, pieces.opp_kings];
+        let all = pieces.occupied();
+        let bottom = self.turned_set(self.top);
+        sets.iter().map(|set| set.count()).sum::<u32>() == all.count()
+            && (all & !self.playable).is_empty()
+            && (pieces.own_men & self.top).is_empty()
+            && (pieces.opp_men & bottom).is_empty()
+    }
+
     /// Whether the game is over by the pieces alone, whoever is to move:
     /// `Some(true)` if the side to move has won.
     #[inline(always)]
@@ -356,24 +402,31 @@ impl<B: Bits> Generator<B> {
     }
 
     /// Calls `visit` for each legal capture until it returns false. With
-    /// `priority = free` the same move may be seen more than once (by
-    /// different routes); otherwise `best` is used to compare the chains.
-    /// Returns whether there is a capture.
+    /// `priority = free` the same move may be seen more than once, by
+    /// different routes. Returns whether there is a capture.
     #[inline]
-    pub fn captures(
-        &self,
-        pieces: &Pieces<B>,
-        best: &mut Vec<Step<B>>,
-        mut visit: impl FnMut(&Step<B>) -> bool,
-    ) -> bool {
+    pub fn captures(&self, pieces: &Pieces<B>, mut visit: impl FnMut(&Step<B>) -> bool) -> bool {
         if self.priority == Priority::Free {
             return self.chains(pieces, |chain| visit(&chain.step));
         }
-        best.clear();
+        // Hardly a position has more best captures; it would cost an
+        // allocation, nothing else.
+        let mut best = SmallVec::<[Step<B>; 32]>::new();
+        let any = self.best_chains(pieces, &mut best);
+        for step in &best {
+            if !visit(step) {
+                break;
+            }
+        }
+        any
+    }
+
+    /// Collects the chains that `priority` prefers, each once.
+    fn best_chains(&self, pieces: &Pieces<B>, best: &mut impl Steps<B>) -> bool {
         let mut best_rank = 0;
-        let any = self.chains(pieces, |chain| {
+        self.chains(pieces, |chain| {
             let rank = self.rank(pieces, chain);
-            if rank > best_rank || best.is_empty() {
+            if rank > best_rank {
                 best.clear();
                 best_rank = rank;
             }
@@ -381,13 +434,7 @@ impl<B: Bits> Generator<B> {
                 best.push(chain.step);
             }
             true
-        });
-        for step in best.iter() {
-            if !visit(step) {
-                break;
-            }
-        }
-        any
+        })
     }
 
     /// What `priority` maximises, as one number.
@@ -410,8 +457,27 @@ impl<B: Bits> Generator<B> {
     }
 
     /// Calls `visit` for each complete chain of every piece.
-    fn chains(&self, pieces: &Pieces<B>, visit: impl FnMut(&Chain<B>) -> bool) -> bool {
-        let mut walk = Walk {
+    fn chains(&self, pieces: &Pieces<B>, mut visit: impl FnMut(&Chain<B>) -> bool) -> bool {
+        let mut walk = self.walk(pieces, (), |chain, ()| visit(chain));
+        let mut any = false;
+        for (set, by_man) in [(pieces.own_men, true), (pieces.own_kings, false)] {
+            for from in set.squares() {
+                any |= walk.start(pieces, from, by_man);
+                if !walk.going {
+                    return true;
+                }
+            }
+        }
+        any
+    }
+
+    fn walk<T: Trail<B>, V: FnMut(&Chain<B>, &T) -> bool>(
+        &self,
+        pieces: &Pieces<B>,
+        trail: T,
+        visit: V,
+    ) -> Walk<'_, B, T, V> {
+        Walk {
             generator: self,
             prey_of_men: if self.man_takes_king {
                 pieces.opp()
@@ -424,22 +490,9 @@ impl<B: Bits> Generator<B> {
             from: 0,
             by_man: false,
             going: true,
+            trail,
             visit,
-        };
-        let occupied = pieces.occupied();
-        let mut any = false;
-        for (set, by_man) in [(pieces.own_men, true), (pieces.own_kings, false)] {
-            for from in set.squares() {
-                walk.occupied = occupied & !B::bit(from);
-                walk.from = from;
-                walk.by_man = by_man;
-                any |= walk.extend(from, !by_man, B::ZERO, NO_DIRECTION, 0, 0);
-                if !walk.going {
-                    return true;
-                }
-            }
         }
-        any
     }
 
     /// Squares a king on `square` reaches by a quiet move.
@@ -574,17 +627,7 @@ impl<B: Bits> Generator<B> {
         if self.finished(pieces).is_some() {
             return;
         }
-        let any = if self.priority == Priority::Free {
-            self.chains(pieces, |chain| {
-                if !moves.contains(&chain.step) {
-                    moves.push(chain.step);
-                }
-                true
-            })
-        } else {
-            // The best chains are left in the list itself.
-            self.captures(pieces, moves, |_| false)
-        };
+        let any = self.best_chains(pieces, moves);
         if any && self.forced {
             return;
         }
@@ -614,28 +657,28 @@ impl<B: Bits> Generator<B> {
         next
     }
 
-    /// Landing squares of one route of a capture, the end square last.
+    /// Landing squares of one legal route of a capture, the end square last.
     /// `step` must be a legal capture of `pieces`.
     #[must_use]
     pub fn route(&self, pieces: &Pieces<B>, step: &Step<B>) -> Vec<u8> {
-        let mut walk = Walk {
-            generator: self,
-            prey_of_men: if self.man_takes_king {
-                pieces.opp()
-            } else {
-                pieces.opp_men
-            },
-            prey: pieces.opp(),
-            opp_kings: pieces.opp_kings,
-            occupied: pieces.occupied() & !B::bit(step.from),
-            from: step.from,
-            by_man: step.by_man,
-            going: true,
-            visit: |_: &Chain<B>| true,
+        let mut best = None;
+        let trail = Landings {
+            wanted: step.captured,
+            squares: Vec::new(),
         };
-        let mut route = Vec::new();
-        walk.find_route(step, step.from, !step.by_man, B::ZERO, NO_DIRECTION, &mut route);
-        route
+        let mut walk = self.walk(pieces, trail, |chain: &Chain<B>, trail: &Landings<B>| {
+            if chain.step != *step {
+                return true;
+            }
+            // Of several routes of one move only those that meet the kings
+            // first may be legal.
+            if best.as_ref().is_none_or(|(order, _)| chain.king_order > *order) {
+                best = Some((chain.king_order, trail.squares.clone()));
+            }
+            self.priority == Priority::Italian
+        });
+        walk.start(pieces, step.from, step.by_man);
+        best.map(|(_, squares)| squares).unwrap_or_default()
     }
 
     /// The move as seen from White's side of the board.
@@ -698,8 +741,48 @@ impl<B: Bits> Generator<B> {
     }
 }
 
+/// What a walk notes of its way.
+trait Trail<B> {
+    /// Whether chains that take this piece are looked for.
+    fn wants(&self, victim: B) -> bool;
+    /// The piece lands on a square.
+    fn land(&mut self, square: u8);
+    /// The last landing is taken back.
+    fn back(&mut self);
+}
+
+/// Every chain is looked for and the way does not matter.
+impl<B> Trail<B> for () {
+    #[inline(always)]
+    fn wants(&self, _: B) -> bool {
+        true
+    }
+    #[inline(always)]
+    fn land(&mut self, _: u8) {}
+    #[inline(always)]
+    fn back(&mut self) {}
+}
+
+/// The landing squares of chains that take none but the wanted pieces.
+struct Landings<B> {
+    wanted: B,
+    squares: Vec<u8>,
+}
+
+impl<B: Bits> Trail<B> for Landings<B> {
+    fn wants(&self, victim: B) -> bool {
+        !(victim & self.wanted).is_empty()
+    }
+    fn land(&mut self, square: u8) {
+        self.squares.push(square);
+    }
+    fn back(&mut self) {
+        self.squares.pop();
+    }
+}
+
 /// One piece's capture under way.
-struct Walk<'a, B, V> {
+struct Walk<'a, B, T, V> {
     generator: &'a Generator<B>,
     prey_of_men: B,
     prey: B,
@@ -709,10 +792,21 @@ struct Walk<'a, B, V> {
     from: u8,
     by_man: bool,
     going: bool,
+    trail: T,
     visit: V,
 }
 
-impl<B: Bits, V: FnMut(&Chain<B>) -> bool> Walk<'_, B, V> {
+impl<B: Bits, T: Trail<B>, V: FnMut(&Chain<B>, &T) -> bool> Walk<'_, B, T, V> {
+    /// Reports the complete chains of the piece on a square. Returns whether
+    /// there is one.
+    #[inline(always)]
+    fn start(&mut self, pieces: &Pieces<B>, from: u8, by_man: bool) -> bool {
+        self.occupied = pieces.occupied() & !B::bit(from);
+        self.from = from;
+        self.by_man = by_man;
+        self.extend(from, !by_man, B::ZERO, NO_DIRECTION, 0, 0)
+    }
+
     /// The pieces that stand in the way once `captured` have been jumped.
     #[inline(always)]
     fn blocking(&self, captured: B) -> B {
@@ -773,6 +867,9 @@ impl<B: Bits, V: FnMut(&Chain<B>) -> bool> Walk<'_, B, V> {
                 continue;
             };
             any = true;
+            if !self.trail.wants(victim) {
+                continue;
+            }
             let taken = captured | victim;
             let is_king = !(victim & self.opp_kings).is_empty();
             let order = if is_king {
@@ -784,11 +881,13 @@ impl<B: Bits, V: FnMut(&Chain<B>) -> bool> Walk<'_, B, V> {
             let mut extended = false;
             for to in land.squares() {
                 let crowned = !king && generator.top.has(to);
+                self.trail.land(to);
                 let goes_on = match generator.promo {
                     PromoCapture::Stop if crowned => false,
                     PromoCapture::Continue if crowned => self.extend(to, true, taken, d, order, jumps + 1),
                     _ => self.extend(to, king, taken, d, order, jumps + 1),
                 };
+                self.trail.back();
                 if !self.going {
                     return true;
                 }
@@ -816,53 +915,15 @@ impl<B: Bits, V: FnMut(&Chain<B>) -> bool> Walk<'_, B, V> {
                     },
                     king_order: order,
                 };
-                if !(self.visit)(&chain) {
+                self.trail.land(to);
+                let going = (self.visit)(&chain, &self.trail);
+                self.trail.back();
+                if !going {
                     self.going = false;
                     return true;
                 }
             }
         }
         any
-    }
-
-    /// Looks for a route that takes exactly what `step` takes and ends there.
-    fn find_route(
-        &mut self,
-        step: &Step<B>,
-        square: u8,
-        king: bool,
-        captured: B,
-        last: u8,
-        route: &mut Vec<u8>,
-    ) -> bool {
-        let generator = self.generator;
-        if captured == step.captured {
-            let to_king = king || generator.top.has(square);
-            return square == step.to && to_king == step.to_king;
-        }
-        for d in self.directions(king).iter() {
-            if generator.no_u_turn && last != NO_DIRECTION && d == last ^ 1 {
-                continue;
-            }
-            let Some((victim, land)) = self.jump(square, king, captured, d) else {
-                continue;
-            };
-            if (victim & step.captured).is_empty() {
-                continue;
-            }
-            for to in land.squares() {
-                let crowned = !king && generator.top.has(to);
-                let king = king || crowned && generator.promo == PromoCapture::Continue;
-                if crowned && generator.promo == PromoCapture::Stop && captured | victim != step.captured {
-                    continue;
-                }
-                route.push(to);
-                if self.find_route(step, to, king, captured | victim, d, route) {
-                    return true;
-                }
-                route.pop();
-            }
-        }
-        false
     }
 }

@@ -1,0 +1,565 @@
+//! Building tables: solving or loading slices in order and writing files.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use petrov_games::Bits;
+use petrov_games::draughts::{Colour, Engine, Game, Generator};
+use petrov_probe::format::{Family, HeaderParts, PaletteEntry, SideParts};
+use petrov_probe::{Army, BlockCache, DigitOrder, Material, Metric, Score, SliceIndex, Table, TableError, Value, View};
+use rayon::prelude::*;
+
+use crate::clock;
+use crate::plan::{BuildOptions, Pass, Plan, PlannedTable, Step, orders};
+use crate::slice::SliceSolver;
+use crate::solved::{Side, Solved};
+use crate::stored::StoredOrder;
+use crate::summary::Summary;
+use crate::values::Values;
+use crate::write::{self, WriteError};
+
+/// How far a build has come; read it from another thread.
+#[derive(Debug, Default)]
+pub struct Progress {
+    total: AtomicU64,
+    done: AtomicU64,
+    step: Mutex<String>,
+}
+
+impl Progress {
+    /// Steps of work in all: a position solved and a position written count
+    /// one each.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.total.load(Relaxed)
+    }
+
+    /// Steps of work done.
+    #[must_use]
+    pub fn done(&self) -> u64 {
+        self.done.load(Relaxed)
+    }
+
+    /// What is being done now, in a few words.
+    #[must_use]
+    pub fn step(&self) -> String {
+        self.step.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set_step(&self, verb: &str, what: &dyn std::fmt::Display) {
+        *self.step.lock().unwrap_or_else(PoisonError::into_inner) = format!("{verb} {what}");
+    }
+}
+
+/// Why a build stopped. Tables finished before are kept.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// Not enough memory.
+    #[error("{} of memory needed, {} {}; ask for fewer pieces or allow more with --memory", gigabytes(*.needed), gigabytes(*.allowed), if *.limit { "allowed" } else { "available" })]
+    Memory {
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes that may be used.
+        allowed: u64,
+        /// The user set the limit.
+        limit: bool,
+    },
+    /// Not enough room for the tables.
+    #[error("{path}: the tables need about {} of disk, {} free", gigabytes(*.needed), gigabytes(*.free), path = path.display())]
+    Disk {
+        /// The folder.
+        path: PathBuf,
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes free.
+        free: u64,
+    },
+    /// A table could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// A table that others depend on could not be read.
+    #[error(transparent)]
+    Read(#[from] TableError),
+    /// A table that others depend on does not fit its material.
+    #[error("{path}: its header does not fit its material", path = path.display())]
+    Header {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The system gave no threads.
+    #[error("cannot start worker threads: {0}")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
+}
+
+fn gigabytes(bytes: u64) -> String {
+    if bytes >= 10_000_000_000 {
+        format!("{:.0} GB", bytes as f64 / 1e9)
+    } else if bytes >= 1_000_000_000 {
+        format!("{:.1} GB", bytes as f64 / 1e9)
+    } else {
+        format!("{:.0} MB", (bytes as f64 / 1e6).max(1.0))
+    }
+}
+
+/// One table of a build.
+#[derive(Clone, Debug)]
+pub struct TableReport {
+    /// Its material.
+    pub material: Material,
+    /// Its metric.
+    pub metric: Metric,
+    /// False if it was there already.
+    pub built: bool,
+    /// Placements of the slice, both sides to move for unlike armies.
+    pub positions: u64,
+    /// Length of the file.
+    pub bytes: u64,
+    /// The file.
+    pub path: PathBuf,
+    /// Processor seconds for solving. 0 for a table that came from the values
+    /// of another metric's.
+    pub solve_cpu_seconds: f64,
+    /// Processor seconds for ordering, compressing and writing.
+    pub write_cpu_seconds: f64,
+}
+
+/// What a build did.
+#[derive(Clone, Debug, Default)]
+pub struct BuildReport {
+    /// All tables asked for with those they depend on.
+    pub tables: Vec<TableReport>,
+    /// Placements of the slices of which a table was built.
+    pub positions: u64,
+    /// Processor seconds for solving.
+    pub solve_cpu_seconds: f64,
+    /// Processor seconds for ordering, compressing and writing.
+    pub write_cpu_seconds: f64,
+    /// Processor seconds in all, loading included.
+    pub cpu_seconds: f64,
+    /// Seconds by the clock.
+    pub wall_seconds: f64,
+    /// Most anonymous resident memory, in bytes.
+    pub peak_memory_bytes: u64,
+}
+
+/// Builds what a plan says is missing.
+///
+/// # Errors
+/// See [`BuildError`]; refusals for want of memory or disk come before
+/// anything is written.
+pub fn build(game: &Game, plan: &Plan, options: &BuildOptions, progress: &Progress) -> Result<BuildReport, BuildError> {
+    let (start, start_cpu) = (Instant::now(), clock::cpu_seconds());
+    check_room(plan, options)?;
+    let total = plan
+        .passes
+        .iter()
+        .flat_map(|pass| &pass.steps)
+        .map(|step| (1 + step.write.len() as u64) * plan.slices[step.slice].positions);
+    progress.total.store(total.sum(), Relaxed);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build()?;
+    let (report, peak) = clock::with_peak_memory(|| {
+        pool.install(|| match game.engine() {
+            Engine::Narrow(generator) => Builder::new(game, generator, plan, progress).run(),
+            Engine::Wide(generator) => Builder::new(game, generator, plan, progress).run(),
+        })
+    });
+    let mut report = report?;
+    report.peak_memory_bytes = peak;
+    report.cpu_seconds = clock::cpu_seconds() - start_cpu;
+    report.wall_seconds = start.elapsed().as_secs_f64();
+    Ok(report)
+}
+
+fn check_room(plan: &Plan, options: &BuildOptions) -> Result<(), BuildError> {
+    if plan.is_done() {
+        return Ok(());
+    }
+    let needed = plan.memory_bytes;
+    if let Some(allowed) = options.memory.or_else(clock::available_memory) {
+        if needed > allowed {
+            let limit = options.memory.is_some();
+            return Err(BuildError::Memory { needed, allowed, limit });
+        }
+    }
+    let dir = options.dirs.first().map_or(Path::new("tables"), PathBuf::as_path);
+    let existing = dir.ancestors().find(|dir| dir.exists()).unwrap_or(Path::new("."));
+    let existing = if existing.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        existing
+    };
+    if let Ok(stat) = rustix::fs::statvfs(existing) {
+        let free = stat.f_bavail.saturating_mul(stat.f_frsize);
+        if plan.disk_bytes > free {
+            let path = dir.to_owned();
+            return Err(BuildError::Disk {
+                path,
+                needed: plan.disk_bytes,
+                free,
+            });
+        }
+    }
+    Ok(())
+}
+
+struct Builder<'a, B> {
+    game: &'a Game,
+    plan: &'a Plan,
+    progress: &'a Progress,
+    generator: Arc<Generator<B>>,
+    solver: SliceSolver<'a, B>,
+    report: BuildReport,
+}
+
+impl<'a, B: Bits> Builder<'a, B> {
+    fn new(game: &'a Game, generator: &Arc<Generator<B>>, plan: &'a Plan, progress: &'a Progress) -> Self {
+        Self {
+            game,
+            plan,
+            progress,
+            generator: generator.clone(),
+            solver: SliceSolver::new(game.rules(), game.board(), generator.clone()),
+            report: BuildReport::default(),
+        }
+    }
+
+    fn run(mut self) -> Result<BuildReport, BuildError> {
+        for pass in &self.plan.passes {
+            let mut solved = Solved::new(self.generator.clone());
+            for step in &pass.steps {
+                self.step(pass, step, &mut solved)?;
+            }
+        }
+        for slice in &self.plan.slices {
+            if !slice.missing.is_empty() {
+                self.report.positions += slice.positions;
+            }
+            for table in &slice.present {
+                self.report.tables.push(TableReport {
+                    material: slice.material,
+                    metric: table.metric,
+                    built: false,
+                    positions: slice.positions,
+                    bytes: std::fs::metadata(&table.path).map_or(0, |file| file.len()),
+                    path: table.path.clone(),
+                    solve_cpu_seconds: 0.0,
+                    write_cpu_seconds: 0.0,
+                });
+            }
+        }
+        let order: Vec<Material> = self.plan.slices.iter().map(|slice| slice.material).collect();
+        self.report.tables.sort_by_key(|table| {
+            (
+                order.iter().position(|material| *material == table.material),
+                table.metric,
+            )
+        });
+        Ok(self.report)
+    }
+
+    fn step(&mut self, pass: &Pass, step: &Step, solved: &mut Solved<B>) -> Result<(), BuildError> {
+        let slice = &self.plan.slices[step.slice];
+        let material = slice.material;
+        let start = clock::cpu_seconds();
+        if let Some(path) = &step.load {
+            self.progress.set_step("loading", &material);
+            self.load(material, pass.metric, path, solved)?;
+            self.progress.done.fetch_add(slice.positions, Relaxed);
+        } else {
+            self.progress.set_step("solving", &material);
+            self.solver.solve(material, pass.metric, solved, &self.progress.done);
+        }
+        let mut solve_seconds = if step.load.is_some() {
+            0.0
+        } else {
+            clock::cpu_seconds() - start
+        };
+        self.report.solve_cpu_seconds += solve_seconds;
+        for table in &step.write {
+            self.progress
+                .set_step("writing", &format_args!("{material}.{}", table.metric));
+            let start = clock::cpu_seconds();
+            let bytes = self.write(material, table, solved)?;
+            let write_seconds = clock::cpu_seconds() - start;
+            self.report.write_cpu_seconds += write_seconds;
+            self.report.tables.push(TableReport {
+                material,
+                metric: table.metric,
+                built: true,
+                positions: slice.positions,
+                bytes,
+                path: table.path.clone(),
+                solve_cpu_seconds: std::mem::take(&mut solve_seconds),
+                write_cpu_seconds: write_seconds,
+            });
+        }
+        for view in material.views() {
+            let (own, opp) = material.armies(*view);
+            if let Some(mut side) = solved.remove(own, opp) {
+                if let Some(side) = Arc::get_mut(&mut side) {
+                    side.values.drop_free();
+                }
+                solved.insert(own, opp, side);
+            }
+        }
+        for dropped in &step.drop {
+            let material = self.plan.slices[*dropped].material;
+            for view in material.views() {
+                let (own, opp) = material.armies(*view);
+                solved.remove(own, opp);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a slice from its table. Free entries are worked out again, as in
+    /// solving.
+    fn load(&self, material: Material, metric: Metric, path: &Path, solved: &mut Solved<B>) -> Result<(), BuildError> {
+        let table = Table::open(path, &BlockCache::new(0))?;
+        table.advise_sequential();
+        let damaged = || BuildError::Header { path: path.to_owned() };
+        let (rules, board) = (self.game.rules(), self.game.board());
+        for (number, view) in material.views().iter().enumerate() {
+            let (own, opp) = material.armies(*view);
+            let parts = table.header().parts().sides.get(number).ok_or_else(damaged)?;
+            let index = SliceIndex::for_solving(rules, board, own, opp).ok_or_else(damaged)?;
+            let stored = DigitOrder::from_code(parts.order)
+                .and_then(|order| SliceIndex::new(rules, board, own, opp, order))
+                .filter(|stored| stored.len() == parts.entries)
+                .ok_or_else(damaged)?;
+            let packing = parts.packing();
+            let block_bytes = table.header().parts().block_bytes;
+            let capacity = packing.capacity(block_bytes).max(1);
+            let blocks: Vec<Vec<u8>> = (0..parts.block_count(block_bytes))
+                .into_par_iter()
+                .map(|block| table.read_block(number, block))
+                .collect::<Result<_, TableError>>()?;
+            let scores = table.scores(number);
+            let values = Values::new(metric, index.len());
+            let lookup = &*solved;
+            // A multiple of what shares a byte.
+            const CHUNK: u64 = 1 << 14;
+            (0..index.len().div_ceil(CHUNK)).into_par_iter().try_for_each(|chunk| {
+                let mut cursor = values.cursor(chunk * CHUNK);
+                for entry in chunk * CHUNK..((chunk + 1) * CHUNK).min(index.len()) {
+                    let pieces = index.unrank(entry);
+                    if self.generator.forced() && self.generator.has_capture(&pieces) {
+                        cursor.push(lookup.best_capture(&pieces, metric).unwrap_or_default(), true);
+                        continue;
+                    }
+                    let code = if packing.stores() {
+                        let rank = stored.rank(&pieces);
+                        let block = &blocks[(rank / capacity) as usize];
+                        packing.get(block, (rank % capacity) as usize).ok_or_else(damaged)?
+                    } else {
+                        0
+                    };
+                    let score = *scores.get(usize::from(code)).ok_or_else(damaged)?;
+                    cursor.push(score, false);
+                }
+                Ok::<(), BuildError>(())
+            })?;
+            solved.insert(own, opp, Arc::new(Side { index, values }));
+        }
+        Ok(())
+    }
+
+    fn write(&self, material: Material, planned: &PlannedTable, solved: &Solved<B>) -> Result<u64, BuildError> {
+        let metric = planned.metric;
+        let views: Vec<ViewOfSide<'_, B>> = material
+            .views()
+            .iter()
+            .map(|view| {
+                let (own, opp) = material.armies(*view);
+                let side = solved.get(own, opp).expect("the slice has just been solved or loaded");
+                ViewOfSide::new(side, metric)
+            })
+            .collect();
+        let mut parts = HeaderParts {
+            family: Family::Draughts,
+            metric,
+            free_entries: self.generator.forced(),
+            fingerprint: self.game.fingerprint().bytes(),
+            game: self.game.name().to_owned(),
+            material: material.to_string(),
+            block_bytes: BLOCK_BYTES,
+            dictionary: Vec::new(),
+            sides: Vec::new(),
+        };
+        for (view, of_side) in material.views().iter().zip(&views) {
+            parts.sides.push(SideParts {
+                to_move: if *view == View::White {
+                    Colour::White
+                } else {
+                    Colour::Black
+                },
+                order: DigitOrder::SOLVING.code(),
+                entries: of_side.side.index.len(),
+                palette: of_side.palette.clone(),
+                stored: of_side.stored,
+                longest_win: None,
+            });
+        }
+        let mut stored = Vec::new();
+        for (number, view) in material.views().iter().enumerate() {
+            let order = self.best_order(material.armies(*view), &views[number], &parts, number, &planned.path)?;
+            parts.sides[number].order = order.index().order().code();
+            parts.sides[number].longest_win = views[number].longest_win(&order);
+            stored.push(order);
+        }
+        let source = |side: usize, range: Range<u64>, codes: &mut [u16]| {
+            let length = range.end - range.start;
+            views[side].codes(&stored[side], range, codes);
+            self.progress.done.fetch_add(length, Relaxed);
+        };
+        Ok(write::write_table(&planned.path, &parts, &source, write::DEFAULT_LEVEL)?.bytes)
+    }
+
+    /// The digit order in which a side compresses best, by trial on some of
+    /// its blocks.
+    fn best_order<'s>(
+        &self,
+        armies: (Army, Army),
+        of_side: &ViewOfSide<'s, B>,
+        parts: &HeaderParts,
+        number: usize,
+        path: &Path,
+    ) -> Result<StoredOrder<'s, B>, BuildError> {
+        let (own, opp) = armies;
+        let (rules, board) = (self.game.rules(), self.game.board());
+        let order = |order| {
+            StoredOrder::new(rules, board, own, opp, &of_side.side.index, order)
+                .expect("the slice has positions in any order")
+        };
+        let candidates = orders(own, opp);
+        let count = parts.sides[number].block_count(parts.block_bytes);
+        if count == 0 || candidates.len() < 2 {
+            return Ok(order(DigitOrder::SOLVING));
+        }
+        let step = count.div_ceil(TRIAL_BLOCKS);
+        // From the middle: first and last blocks are least like the others.
+        let blocks: Vec<u64> = (0..count).skip(step as usize / 2).step_by(step as usize).collect();
+        let bytes = candidates
+            .par_iter()
+            .map(|candidate| {
+                let order = order(*candidate);
+                let source = |_: usize, range: Range<u64>, codes: &mut [u16]| of_side.codes(&order, range, codes);
+                write::compressed_bytes(path, parts, &source, number, &blocks, TRIAL_LEVEL)
+            })
+            .collect::<Result<Vec<u64>, WriteError>>()?;
+        // The first of equals, so that the choice is always the same.
+        let best = (0..candidates.len()).min_by_key(|n| (bytes[*n], *n)).unwrap_or(0);
+        Ok(order(candidates[best]))
+    }
+}
+
+/// Packed bytes of a block.
+const BLOCK_BYTES: u32 = 1 << 16;
+
+/// Blocks on which a digit order is tried.
+const TRIAL_BLOCKS: u64 = 6;
+
+/// Compression level of trials: orders that do well at a low level do well at
+/// the final one.
+const TRIAL_LEVEL: i32 = 6;
+
+/// One side of a slice as a table of one metric shows it.
+struct ViewOfSide<'a, B> {
+    side: &'a Side<B>,
+    palette: Vec<PaletteEntry>,
+    stored: u32,
+    /// For each score (distance times four plus value): its code.
+    codes: Vec<u16>,
+    /// Distances are left out: the values come from another metric's.
+    only_value: bool,
+}
+
+fn slot(score: Score) -> usize {
+    usize::from(score.distance()) << 2 | usize::from(score.to_bits() >> 14)
+}
+
+impl<'a, B: Bits> ViewOfSide<'a, B> {
+    fn new(side: &'a Side<B>, metric: Metric) -> Self {
+        let only_value = metric == Metric::Wld;
+        let mut counts: BTreeMap<(bool, i32), (Score, u64, u64)> = BTreeMap::new();
+        let mut sums: BTreeMap<i32, (Score, u64, u64)> = BTreeMap::new();
+        for (bits, count) in Summary::of(side).scores {
+            let score = Score::from_bits(bits);
+            let score = if only_value {
+                Score::new(score.value(), 0)
+            } else {
+                score
+            };
+            let sum = sums.entry(score.preference()).or_insert((score, 0, 0));
+            sum.1 += count.positions;
+            sum.2 += count.stored;
+        }
+        for (preference, sum) in sums {
+            counts.insert((sum.2 == 0, preference), sum);
+        }
+        let mut codes = Vec::new();
+        let mut palette = Vec::new();
+        for (code, (score, positions, _)) in counts.values().enumerate() {
+            if codes.len() <= slot(*score) {
+                codes.resize(slot(*score) + 1, 0);
+            }
+            codes[slot(*score)] = code as u16;
+            palette.push(PaletteEntry {
+                value: score.value(),
+                distance: score.distance(),
+                count: *positions,
+            });
+        }
+        let stored = counts.keys().filter(|(unused, _)| !unused).count() as u32;
+        Self {
+            side,
+            palette,
+            stored,
+            codes,
+            only_value,
+        }
+    }
+
+    fn score(&self, entry: u64) -> Score {
+        let score = self.side.values.score(entry);
+        if self.only_value {
+            Score::new(score.value(), 0)
+        } else {
+            score
+        }
+    }
+
+    fn codes(&self, order: &StoredOrder<'_, B>, range: Range<u64>, codes: &mut [u16]) {
+        let mut codes = codes.iter_mut();
+        order.for_each(range, |entry| {
+            if let Some(code) = codes.next() {
+                if !self.side.values.is_free(entry) {
+                    *code = self.codes[slot(self.score(entry))];
+                }
+            }
+        });
+    }
+
+    /// The lowest stored index with the longest win.
+    fn longest_win(&self, order: &StoredOrder<'_, B>) -> Option<u64> {
+        let wins = self.palette.iter().filter(|entry| entry.value == Value::Win);
+        let longest = Score::win(wins.map(|entry| entry.distance).max()?);
+        const CHUNK: u64 = 1 << 16;
+        let len = order.index().len();
+        (0..len.div_ceil(CHUNK)).into_par_iter().find_map_first(|chunk| {
+            let from = chunk * CHUNK;
+            let (mut at, mut found) = (from, None);
+            order.for_each(from..(from + CHUNK).min(len), |entry| {
+                if found.is_none() && self.score(entry) == longest {
+                    found = Some(at);
+                }
+                at += 1;
+            });
+            found
+        })
+    }
+}
