@@ -408,6 +408,7 @@ impl<'a, B: Bits> Builder<'a, B> {
         for (number, view) in material.views().iter().enumerate() {
             let order = self.best_order(material.armies(*view), &views[number], &parts, number, &planned.path)?;
             parts.sides[number].order = order.index().order().code();
+            parts.sides[number].entries = order.index().len();
             parts.sides[number].longest_win = views[number].longest_win(&order);
             stored.push(order);
         }
@@ -436,19 +437,24 @@ impl<'a, B: Bits> Builder<'a, B> {
                 .expect("the slice has positions in any order")
         };
         let candidates = orders(own, opp);
-        let count = parts.sides[number].block_count(parts.block_bytes);
-        if count == 0 || candidates.len() < 2 {
+        if !parts.sides[number].packing().stores() || candidates.len() < 2 {
             return Ok(order(DigitOrder::SOLVING));
         }
-        let step = count.div_ceil(TRIAL_BLOCKS);
-        // From the middle: first and last blocks are least like the others.
-        let blocks: Vec<u64> = (0..count).skip(step as usize / 2).step_by(step as usize).collect();
         let bytes = candidates
             .par_iter()
             .map(|candidate| {
                 let order = order(*candidate);
+                // Orders that fold other digits may have other lengths.
+                let mut parts = parts.clone();
+                parts.sides[number].entries = order.index().len();
+                let count = parts.sides[number].block_count(parts.block_bytes);
+                let step = count.div_ceil(TRIAL_BLOCKS).max(1);
+                // From the middle: first and last blocks are least like the others.
+                let blocks: Vec<u64> = (0..count).skip(step as usize / 2).step_by(step as usize).collect();
                 let source = |_: usize, range: Range<u64>, codes: &mut [u16]| of_side.codes(&order, range, codes);
-                write::compressed_bytes(path, parts, &source, number, &blocks, TRIAL_LEVEL)
+                let bytes = write::compressed_bytes(path, &parts, &source, number, &blocks, TRIAL_LEVEL)?;
+                // For as many blocks as the whole has, to compare lengths fairly.
+                Ok(bytes * count / blocks.len().max(1) as u64)
             })
             .collect::<Result<Vec<u64>, WriteError>>()?;
         // The first of equals, so that the choice is always the same.

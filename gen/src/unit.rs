@@ -264,7 +264,9 @@ impl<B: Bits> Cells<'_, B> {
         let cells = &block.cells[start..start + width];
         move |place| {
             let cell = cells[place as usize];
-            (Score::from_bits(cell), cell & FREE != 0)
+            let score = Score::from_bits(cell);
+            // Open to the end: what was kept of conversions is no distance.
+            (if score.is_draw() { Score::DRAW } else { score }, cell & FREE != 0)
         }
     }
 }
