@@ -5,16 +5,23 @@
     read_table.py FILE --entries SIDE       for each entry number on standard input: number, value,
                                             distance in plies, separated by tabs
     read_table.py FILE --entries SIDE --all the same for every entry, in order
+    read_table.py FILE --probe BOARD        for each position on standard input: side, entry number,
+                                            value, distance
 
-SIDE is 0 or 1. All checksums are verified first. Free entries say nothing (docs/format.md, section 1).
+SIDE is 0 or 1. BOARD is files x ranks and the playable squares, as 8x8-dark, 10x10-mirror or 8x8-all: tables
+do not repeat the rules. A position is written W:WKa1,b2:BKh8: the side to move, White's pieces, Black's
+pieces, K before a king's square. Squares are a file's letter (a to m without j) and a rank's number,
+whatever the game itself calls them. Moves are not generated, so free entries are printed as they are. All checksums are verified first. Free entries say nothing (docs/format.md, section 1).
 Needs the package `zstandard`. Exit status: 0 done, 2 wrong usage or input, 3 missing or damaged table.
 """
 
 import argparse
 import hashlib
 import json
+import re
 import sys
 import zlib
+from math import comb
 
 MAGIC = b"\x89PETROV\n"
 VERSION = 1
@@ -228,6 +235,226 @@ class Table:
 
 # --- Index (section 4) -------------------------------------------------------
 
+LETTERS = "abcdefghiklm"
+SIGNIFICANCE = ["MFL", "MLF", "FML", "FLM", "LMF", "LFM"]
+MOST_FOLDED = 1 << 28
+
+
+class Board:
+    """Playable squares and their numbers."""
+
+    def __init__(self, text):
+        match = re.fullmatch(r"(\d+)x(\d+)-(dark|mirror|all)", text)
+        if not match:
+            raise ValueError(f"{text!r} is no board; expected one such as 8x8-dark")
+        self.files, self.ranks, self.kind = int(match[1]), int(match[2]), match[3]
+        # Number of each playable (file, rank), those of mirror boards reflected.
+        self.number = {
+            (file, rank): self.numbered(file, rank)
+            for rank in range(self.ranks)
+            for file in range(self.files)
+            if self.kind == "all" or (file + rank) % 2 == 0
+        }
+        self.place = {number: place for place, number in self.number.items()}
+        self.playable = sorted(self.place)
+        self.end = self.playable[-1] + 1
+
+    def numbered(self, file, rank):
+        if self.kind == "all":
+            return rank * self.files + file
+        return rank // 2 * (self.files + 1) + rank % 2 * (self.files // 2 + 1) + file // 2
+
+    def named(self, name):
+        """The number of the square with this name."""
+        if not re.fullmatch(r"[a-z]\d{1,2}", name) or name[0] not in LETTERS:
+            raise ValueError(f"{name!r} is no square")
+        file, rank = LETTERS.index(name[0]), int(name[1:]) - 1
+        if self.kind == "mirror":
+            file = self.files - 1 - file
+        if (file, rank) not in self.number:
+            raise ValueError(f"{name!r} is no square of this board")
+        return self.number[file, rank]
+
+    def rank(self, rank):
+        return [number for number in self.playable if self.place[number][1] == rank]
+
+    def symmetries(self, men):
+        """Maps from number to number that keep the playable squares, in order."""
+        maps = []
+        for turn in range(8):
+            flip_files, flip_ranks, swap = turn & 1, turn & 2, turn & 4
+            if (men and turn > 1) or (swap and self.files != self.ranks):
+                continue
+            images = {}
+            for number, (file, rank) in self.place.items():
+                file = self.files - 1 - file if flip_files else file
+                rank = self.ranks - 1 - rank if flip_ranks else rank
+                images[number] = self.number.get((rank, file) if swap else (file, rank))
+            if None not in images.values():
+                maps.append(images)
+        return maps
+
+
+def set_rank(squares, region):
+    """The number of a set among those of as many squares of the region."""
+    region = sorted(region)
+    return sum(comb(region.index(square), i) for i, square in enumerate(sorted(squares), 1))
+
+
+def set_unrank(number, count, region):
+    region = sorted(region)
+    squares = []
+    for i in range(count, 0, -1):
+        below = max(b for b in range(len(region)) if comb(b, i) <= number)
+        number -= comb(below, i)
+        squares.append(region[below])
+    return squares
+
+
+class SideIndex:
+    """The index of one side; a placement is {"own": (men, kings), "opp": (men, kings)}."""
+
+    def __init__(self, board, counts, order):
+        require(order < 24, f"no digit order {order}")
+        self.board = board
+        self.counts = counts
+        self.first_men, self.last_men = ("own", "opp") if order < 12 else ("opp", "own")
+        self.first_kings, self.last_kings = ("opp", "own") if order % 12 < 6 else ("own", "opp")
+        self.significance = SIGNIFICANCE[order % 6]
+
+        bottom, top = board.rank(0), board.rank(board.ranks - 1)
+        self.edge, opposite = (bottom, top) if order < 12 else (top, bottom)
+        self.inner = [square for square in board.playable if square not in bottom + top]
+        self.last = self.inner + opposite
+        p = counts[self.first_men][0]
+        self.offsets = [0]
+        for e in range(p + 1):
+            ways = comb(len(self.edge), e) * comb(len(self.inner), p - e) * self.last_ways(p - e)
+            self.offsets.append(self.offsets[-1] + ways)
+
+        men = counts["own"][0] + counts["opp"][0]
+        first, last = counts[self.first_kings][1], counts[self.last_kings][1]
+        free = len(board.playable) - men
+        self.ranges = {"M": self.offsets[-1], "F": comb(free, first), "L": comb(free - first, last)}
+        self.lead = "M" if men else "F"
+        self.fold(board.symmetries(men > 0))
+        self.entries = self.ranges["M"] * self.ranges["F"] * self.ranges["L"]
+
+    def last_ways(self, on_inner):
+        return comb(max(len(self.last) - on_inner, 0), self.counts[self.last_men][0])
+
+    def fold(self, symmetries):
+        """Numbers the classes of the leading digit's values."""
+        self.classes = None
+        if len(symmetries) == 1 or self.ranges[self.lead] > MOST_FOLDED:
+            return
+        self.classes = {}
+        count = 0
+        for value in range(self.ranges[self.lead]):
+            if value in self.classes:
+                continue
+            pieces = self.lead_pieces(value)
+            for images in symmetries:
+                back = {image: number for number, image in images.items()}
+                self.classes.setdefault(self.digit(self.lead, moved(pieces, images)), (count, back))
+            count += 1
+        self.ranges[self.lead] = count
+
+    def lead_pieces(self, value):
+        """The pieces that the leading digit places."""
+        pieces = {"own": ([], []), "opp": ([], [])}
+        if self.lead == "F":
+            count = self.counts[self.first_kings][1]
+            pieces[self.first_kings] = ([], set_unrank(value, count, self.board.playable))
+            return pieces
+        p, q = self.counts[self.first_men][0], self.counts[self.last_men][0]
+        e = max(e for e in range(p + 1) if self.offsets[e] <= value)
+        rest, last = divmod(value - self.offsets[e], self.last_ways(p - e))
+        edge, inner = divmod(rest, comb(len(self.inner), p - e))
+        first_men = set_unrank(edge, e, self.edge) + set_unrank(inner, p - e, self.inner)
+        pieces[self.first_men] = (first_men, [])
+        pieces[self.last_men] = (set_unrank(last, q, set(self.last) - set(first_men)), [])
+        return pieces
+
+    def digit(self, name, pieces):
+        """A digit before folding."""
+        if name == "M":
+            return self.men_digit(pieces[self.first_men][0], pieces[self.last_men][0])
+        free = set(self.board.playable) - set(pieces["own"][0]) - set(pieces["opp"][0])
+        if name == "L":
+            return set_rank(pieces[self.last_kings][1], free - set(pieces[self.first_kings][1]))
+        return set_rank(pieces[self.first_kings][1], free)
+
+    def men_digit(self, first, last):
+        on_edge = [square for square in first if square in self.edge]
+        on_inner = [square for square in first if square not in self.edge]
+        number = set_rank(on_edge, self.edge) * comb(len(self.inner), len(on_inner)) + set_rank(on_inner, self.inner)
+        number = number * self.last_ways(len(on_inner)) + set_rank(last, set(self.last) - set(first))
+        return self.offsets[len(on_edge)] + number
+
+    def index(self, pieces):
+        """The number of a placement seen by the side to move."""
+        digits = {}
+        if self.classes is not None:
+            digits[self.lead], back = self.classes[self.digit(self.lead, pieces)]
+            pieces = moved(pieces, back)
+        index = 0
+        for name in self.significance:
+            index = index * self.ranges[name] + digits.get(name, self.digit(name, pieces))
+        return index
+
+
+def moved(pieces, images):
+    """The pieces with every square replaced by its image."""
+    return {side: tuple([images[square] for square in kind] for kind in kinds) for side, kinds in pieces.items()}
+
+
+def read_position(board, text):
+    """Whether Black moves, and the pieces in the mover's view."""
+    match = re.fullmatch(r"([WB]):W([^:]*):B([^:]*)", text)
+    if not match:
+        raise ValueError(f"{text!r} is no position; expected one such as W:WKa1,b2:BKh8")
+    sides = []
+    for squares in match[2], match[3]:
+        men, kings = [], []
+        for square in filter(None, squares.split(",")):
+            (kings if square[0] == "K" else men).append(board.named(square.removeprefix("K")))
+        sides.append((men, kings))
+    everything = [square for kinds in sides for kind in kinds for square in kind]
+    promoted = set(sides[0][0]) & set(board.rank(board.ranks - 1)) | set(sides[1][0]) & set(board.rank(0))
+    if len(set(everything)) < len(everything) or promoted:
+        raise ValueError(f"{text!r}: pieces overlap, or men stand on their promotion row")
+    if match[1] == "W":
+        return {"own": sides[0], "opp": sides[1]}
+    turned = {square: board.end - 1 - square for square in board.playable}
+    return moved({"own": sides[1], "opp": sides[0]}, turned)
+
+
+class Probe:
+    """Looks positions up in one draughts table."""
+
+    def __init__(self, table, board):
+        self.table = table
+        self.board = Board(board)
+        white, black = table.header["material"].split("v")
+        armies = [(army.count("M"), army.count("K")) for army in (white, black)]
+        self.indices = []
+        for side in table.header["sides"]:
+            own, opp = armies if side["to_move"] == "white" else reversed(armies)
+            index = SideIndex(self.board, {"own": own, "opp": opp}, side["digit_order"])
+            require(index.entries == side["entries"], "the table is not one of this board")
+            self.indices.append(index)
+
+    def look_up(self, text):
+        """Side, entry number, value and distance of a position."""
+        pieces = read_position(self.board, text)
+        counts = {side: (len(men), len(kings)) for side, (men, kings) in pieces.items()}
+        for side, index in enumerate(self.indices):
+            if index.counts == counts:
+                number = index.index(pieces)
+                return side, number, *self.table.entry(side, number)
+        raise ValueError(f"{text!r} is not of the table's material, {self.table.header['material']}")
+
 
 # --- Command line ------------------------------------------------------------
 
@@ -249,6 +476,7 @@ def main():
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--header", action="store_true")
     what.add_argument("--entries", metavar="SIDE", type=int, choices=[0, 1])
+    what.add_argument("--probe", metavar="BOARD")
     parser.add_argument("--all", action="store_true", help="every entry instead of those on standard input")
     arguments = parser.parse_args()
     try:
@@ -258,6 +486,11 @@ def main():
                 table.packed(side, block)
         if arguments.header:
             print(json.dumps(table.header, indent=2))
+            return 0
+        if arguments.probe:
+            probe = Probe(table, arguments.probe)
+            for line in sys.stdin:
+                print(*probe.look_up(line.strip()), sep="\t")
             return 0
         side = arguments.entries
         if side >= len(table.header["sides"]):

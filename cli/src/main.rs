@@ -1,1 +1,74 @@
-fn main() {}
+//! The program `petrov`: a thin layer over the crates.
+
+mod args;
+mod bench;
+mod board;
+mod catalogue;
+mod failure;
+mod generate;
+mod info;
+mod moves;
+mod output;
+mod probing;
+mod processor;
+mod progress;
+mod setting;
+mod stats;
+mod stream;
+mod words;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use crate::args::Command;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::setting::Setting;
+
+fn main() -> ExitCode {
+    // Before anything else: what follows may use instructions that an older
+    // processor does not have, and would end in a signal.
+    if let Some(missing) = processor::missing_instructions() {
+        eprintln!(
+            "petrov: this processor lacks {missing}; build for older ones with RUSTFLAGS=\"-C target-cpu=x86-64\" cargo build --release"
+        );
+        return ExitCode::from(failure::BROKEN);
+    }
+    start()
+}
+
+#[inline(never)]
+fn start() -> ExitCode {
+    let arguments = match args::parse() {
+        Ok(arguments) => arguments,
+        Err(code) => return code,
+    };
+    let mut output = Output::new();
+    let outcome = Setting::new(&arguments.common)
+        .and_then(|setting| run(&arguments.command, &setting, &mut output))
+        .and_then(|()| Ok(output.flush()?));
+    match outcome {
+        Ok(()) | Err(Failure::Unread) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("petrov: {}", words::one_line(&failure.to_string()));
+            ExitCode::from(failure.status())
+        }
+    }
+}
+
+fn run(command: &Command, setting: &Setting, output: &mut Output) -> Result<(), Failure> {
+    match command {
+        Command::Games(options) => catalogue::games(options, setting, output),
+        Command::Rules(options) => catalogue::rules(options, setting, output),
+        Command::Perft(options) => moves::perft(options, setting, output),
+        Command::Moves(options) => moves::moves(options, setting, output),
+        Command::Plan(options) => generate::plan(options, setting, output),
+        Command::Gen(options) => generate::gen_tables(options, setting, output),
+        Command::Stats(options) => stats::stats(options, setting, output),
+        Command::Probe(options) => probing::probe(options, setting, output),
+        Command::Line(options) => probing::line(options, setting, output),
+        Command::Info(options) => info::info(options, output),
+        Command::Bench(options) => bench::bench(options, setting, output),
+        Command::Completions(options) => args::completions(options, output),
+    }
+}

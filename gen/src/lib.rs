@@ -33,5 +33,5 @@ mod values;
 mod write;
 
 pub use build::{BuildError, BuildReport, Progress, TableReport, build};
-pub use plan::{BuildOptions, Plan, PlanError, PlannedSlice, PlannedTable, What, WhatError, plan};
+pub use plan::{BuildOptions, Plan, PlanError, PlannedSlice, PlannedTable, What, WhatError, materials, plan};
 pub use write::{CodeSource, DEFAULT_LEVEL, FREE, WriteError, WriteReport, write_table};

@@ -28,8 +28,8 @@ fn solve<B: Bits>(game: &Game, pieces: u8, metric: Metric) -> Solved<B> {
 fn check(name: &str) {
     let text = std::fs::read_to_string(format!("{}/../tests/oracle/{name}.json", env!("CARGO_MANIFEST_DIR"))).unwrap();
     let oracle: Json = serde_json::from_str(&text).unwrap();
-    let games = Games::built_in();
-    let game = games.get(name).unwrap();
+    let rules = std::fs::read_to_string(format!("{}/../games/rules/{name}.toml", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let game = &Game::new(petrov_games::draughts::RuleFile::parse(&rules).unwrap());
     let pieces = oracle["max_pieces"].as_u64().unwrap() as u8;
     let dtw = solve::<u64>(game, pieces, Metric::Dtw);
     let wld = solve::<u64>(game, pieces, Metric::Wld);
@@ -85,6 +85,26 @@ fn brazilian() {
 #[test]
 fn italian() {
     check("italian");
+}
+
+#[test]
+fn thai() {
+    check("thai");
+}
+
+#[test]
+fn turkish() {
+    check("turkish");
+}
+
+#[test]
+fn international() {
+    check("international");
+}
+
+#[test]
+fn frisian() {
+    check("frisian");
 }
 
 /// Times one solve: `BENCH=english,KKKvKKK cargo test --release -p petrov-gen timing -- --nocapture`.

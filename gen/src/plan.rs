@@ -59,12 +59,6 @@ pub enum WhatError {
 /// Why there is no plan.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    /// Games of this kind cannot be solved yet.
-    #[error("{game}: tables of games whose men move sideways cannot be built yet")]
-    Sideways {
-        /// The game.
-        game: String,
-    },
     /// The material has no table under these rules.
     #[error("{game} has no table of {material}: {why}")]
     NoTable {
@@ -207,8 +201,12 @@ fn numbers(material: Material) -> (u8, u8, u8, u8) {
     (white.kings, white.men, black.kings, black.men)
 }
 
-/// The slices of a request in the order in which they can be solved.
-pub(crate) fn materials(game: &Game, what: What) -> Result<Vec<Material>, PlanError> {
+/// The slices of a request, with those they depend on, in the order in which
+/// they can be solved.
+///
+/// # Errors
+/// [`PlanError::NoTable`] if the material asked for has no table.
+pub fn materials(game: &Game, what: What) -> Result<Vec<Material>, PlanError> {
     let most = match what {
         What::Pieces(pieces) => pieces,
         What::Material(material) => material.pieces(),
@@ -277,11 +275,6 @@ const TABLE_BYTES_PER_POSITION: [f64; 3] = [0.06, 0.35, 0.2];
 /// # Errors
 /// See [`PlanError`].
 pub fn plan(game: &Game, what: What, options: &BuildOptions) -> Result<Plan, PlanError> {
-    if game.rules().man_move != ManMove::DiagonalForward {
-        return Err(PlanError::Sideways {
-            game: game.name().to_owned(),
-        });
-    }
     let materials = materials(game, what)?;
     let tables = Tables::open(&options.dirs)?;
     let mut present = HashMap::new();

@@ -2,17 +2,18 @@
 //! units that are done.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use petrov_games::Bits;
-use petrov_games::draughts::{Board, Generator, Pieces, Rules};
-use petrov_probe::{Digit, Material, Metric, SliceIndex, View};
+use petrov_games::draughts::{Board, Generator, ManMove, Pieces, Rules};
+use petrov_probe::{Digit, Material, Metric, SliceIndex, View, binomial, set_unrank};
 use rayon::prelude::*;
 
 use crate::kings::KingSets;
 use crate::solved::{Side, Solved};
-use crate::unit::{Rows, Unit, UnitFrame};
+use crate::unit::{Men, Rows, Unit, UnitFrame};
 use crate::values::Values;
 
 /// Positions below which a task takes several units at a time.
@@ -27,6 +28,8 @@ pub(crate) struct SliceSolver<'a, B> {
     board: &'a Board,
     generator: Arc<Generator<B>>,
     symmetries: Vec<Vec<u8>>,
+    /// Men move along their rank, too.
+    sideways: bool,
     kings: HashMap<u8, Arc<KingSets<B>>>,
 }
 
@@ -39,12 +42,18 @@ fn advancement<B: Bits>(board: &Board, men: &Pieces<B>) -> u32 {
     own + opp
 }
 
-/// A unit's men seen by White, and where its halves are kept.
+/// The men of a unit seen by White, and which halves are kept: a half that is
+/// the turned image of another is not.
 struct UnitPlace<B> {
-    men: [B; 2],
-    /// Value of the men digit for each half; `None` if the half is the turned
-    /// image of one that is kept.
-    digits: [Option<u64>; 2],
+    men: UnitMen<B>,
+    keep: [bool; 2],
+}
+
+/// Where the men of a unit stand, White's and Black's, seen by White.
+enum UnitMen<B> {
+    Still(B, B),
+    /// How many stand on each rank.
+    Ranks(Vec<u8>, Vec<u8>),
 }
 
 impl<'a, B: Bits> SliceSolver<'a, B> {
@@ -54,6 +63,7 @@ impl<'a, B: Bits> SliceSolver<'a, B> {
             board,
             generator,
             symmetries: board.symmetries(rules, false),
+            sideways: rules.man_move != ManMove::DiagonalForward,
             kings: HashMap::new(),
         }
     }
@@ -98,6 +108,7 @@ impl<'a, B: Bits> SliceSolver<'a, B> {
             opp: [&own[1], &own[0]],
             rows,
             single,
+            sideways: self.sideways && material.men() > 0,
         };
         let solved = &*solved;
         let threads = rayon::current_num_threads();
@@ -108,7 +119,7 @@ impl<'a, B: Bits> SliceSolver<'a, B> {
             .max(1);
         for level in self.levels(material, &sides) {
             if threads > 1 && (level.len() < 2 * threads && unit_positions > TASK_POSITIONS) {
-                let mut unit = Unit::new(&frame, threads * BLOCKS_PER_THREAD);
+                let mut unit = Unit::new(threads * BLOCKS_PER_THREAD);
                 for place in &level {
                     self.solve_unit(&frame, solved, &mut unit, &sides, place);
                     done.fetch_add(unit_positions, Relaxed);
@@ -116,7 +127,7 @@ impl<'a, B: Bits> SliceSolver<'a, B> {
             } else {
                 let units = (TASK_POSITIONS / unit_positions).max(1) as usize;
                 level.par_chunks(units).for_each_init(
-                    || Unit::new(&frame, 1),
+                    || Unit::new(1),
                     |unit, places| {
                         for place in places {
                             self.solve_unit(&frame, solved, unit, &sides, place);
@@ -160,35 +171,86 @@ impl<'a, B: Bits> SliceSolver<'a, B> {
     /// The units in groups that can be solved in turn: those in which the men
     /// have come further first, because men only go forward.
     fn levels(&self, material: Material, sides: &[Arc<Side<B>>]) -> Vec<Vec<UnitPlace<B>>> {
-        let white = &sides[0].index;
         let mut levels: Vec<Vec<UnitPlace<B>>> = Vec::new();
-        for digit in 0..white.range(Digit::Men) {
-            let mut men = white.place([digit, 0, 0]);
-            (men.own_kings, men.opp_kings) = (B::ZERO, B::ZERO);
-            let turned = self.generator.turned(&men);
-            let other = match sides.get(1) {
-                Some(black) => Some(black.index.digits(&turned)[0]),
-                None if material.men() == 0 => None,
-                None => {
-                    let image = white.digits(&turned)[0];
-                    if image < digit {
-                        continue;
-                    }
-                    (image != digit).then_some(image)
-                }
-            };
-            let level = advancement(self.board, &men) as usize;
+        let mut add = |level: u32, place: UnitPlace<B>| {
+            let level = level as usize;
             if levels.len() <= level {
                 levels.resize_with(level + 1, Vec::new);
             }
-            levels[level].push(UnitPlace {
-                men: [men.own_men, men.opp_men],
-                digits: [Some(digit), other],
-            });
+            levels[level].push(place);
+        };
+        if self.sideways && material.men() > 0 {
+            self.rank_units(material, &mut add);
+        } else {
+            self.still_units(material, sides, &mut add);
         }
         levels.reverse();
         levels.retain(|level| !level.is_empty());
         levels
+    }
+
+    /// Units of men that stand still: one for each way to place them.
+    fn still_units(&self, material: Material, sides: &[Arc<Side<B>>], add: &mut impl FnMut(u32, UnitPlace<B>)) {
+        let white = &sides[0].index;
+        for digit in 0..white.range(Digit::Men) {
+            let mut men = white.place([digit, 0, 0]);
+            (men.own_kings, men.opp_kings) = (B::ZERO, B::ZERO);
+            let keep = if material.men() == 0 {
+                [true, !material.is_even()]
+            } else if material.is_even() {
+                let image = white.digits(&self.generator.turned(&men))[0];
+                if image < digit {
+                    continue;
+                }
+                [true, image != digit]
+            } else {
+                [true, true]
+            };
+            let men_at = UnitMen::Still(men.own_men, men.opp_men);
+            add(advancement(self.board, &men), UnitPlace { men: men_at, keep });
+        }
+    }
+
+    /// Units of men that keep their ranks: one for each way to share them out
+    /// among the ranks.
+    fn rank_units(&self, material: Material, add: &mut impl FnMut(u32, UnitPlace<B>)) {
+        let ranks = usize::from(self.board.ranks());
+        let most = self.board.rank_set(0).count_ones() as u8;
+        let white = shares(material.white().men, 0..ranks - 1, most, ranks);
+        let black = shares(material.black().men, 1..ranks, most, ranks);
+        let weight = |share: &[u8]| -> u32 { share.iter().enumerate().map(|(rank, men)| rank as u32 * u32::from(*men)).sum() };
+        let turned = |share: &[u8]| -> Vec<u8> { share.iter().rev().copied().collect() };
+        for white in &white {
+            for black in &black {
+                let image = (turned(black), turned(white));
+                let keep = if material.is_even() {
+                    if image < (white.clone(), black.clone()) {
+                        continue;
+                    }
+                    [true, image != (white.clone(), black.clone())]
+                } else {
+                    [true, true]
+                };
+                let level = weight(white) + weight(&turned(black));
+                add(level, UnitPlace { men: UnitMen::Ranks(white.clone(), black.clone()), keep });
+            }
+        }
+    }
+
+    /// All ways in which men can stand with so many on each rank.
+    fn arrangements(&self, share: &[u8]) -> Vec<B> {
+        let mut sets = vec![B::ZERO];
+        for (rank, men) in share.iter().enumerate().filter(|(_, men)| **men > 0) {
+            let region = B::narrow(self.board.rank_set(rank as u8));
+            let ways = binomial(region.count(), *men);
+            sets = (0..ways)
+                .flat_map(|way| {
+                    let on_rank = set_unrank(way, *men, region);
+                    sets.iter().map(move |set| *set | on_rank).collect::<Vec<B>>()
+                })
+                .collect();
+        }
+        sets
     }
 
     fn solve_unit(
@@ -199,13 +261,16 @@ impl<'a, B: Bits> SliceSolver<'a, B> {
         sides: &[Arc<Side<B>>],
         place: &UnitPlace<B>,
     ) {
-        unit.solve(frame, solved, place.men);
+        let men = match &place.men {
+            UnitMen::Still(white, black) => Men::still(&self.generator, *white, *black),
+            UnitMen::Ranks(white, black) => {
+                Men::sideways(&self.generator, self.arrangements(white), self.arrangements(black))
+            }
+        };
+        unit.solve(frame, solved, &men);
         for half in 0..frame.halves() {
-            if let Some(digit) = place.digits[half] {
-                let side = &sides[half.min(sides.len() - 1)];
-                let men = place.men[0] | place.men[1];
-                let men = if half == 0 { men } else { self.generator.turned_set(men) };
-                self.keep(frame, unit, half, side, men, digit);
+            if place.keep[half] {
+                self.keep(frame, unit, half, &sides[half.min(sides.len() - 1)], &men);
             }
         }
     }
@@ -213,23 +278,58 @@ impl<'a, B: Bits> SliceSolver<'a, B> {
     /// Copies a solved half to its place among the slice's values. Sets of
     /// kings come in the same order in both: leaving out those that meet other
     /// pieces does not change the order of the rest.
-    fn keep(&self, frame: &UnitFrame<'_, B>, unit: &Unit<B>, half: usize, side: &Side<B>, men: B, digit: u64) {
+    fn keep(&self, frame: &UnitFrame<'_, B>, unit: &Unit<B>, half: usize, side: &Side<B>, men: &Men<B>) {
         let (own, opp) = (frame.own[half], frame.opp[half]);
-        let mut cursor = side.values.cursor(digit * side.index.scale(Digit::Men));
         let cells = unit.cells(half);
-        for row in 0..frame.row_count(half) as u32 {
-            let opp_kings = opp.set(frame.row_set(half, row));
-            if !(opp_kings & men).is_empty() {
-                continue;
-            }
-            let taken = opp_kings | men;
-            let cell = cells.row(row);
-            for set in 0..own.len() as u32 {
-                if (own.set(set) & taken).is_empty() {
-                    let (score, free) = cell(set);
-                    cursor.push(score, free);
+        let rows = frame.row_count(half) as u32;
+        for (own_number, own_men) in men.own(half).iter().enumerate() {
+            for (opp_number, opp_men) in men.opp(half).iter().enumerate() {
+                if !(*own_men & *opp_men).is_empty() {
+                    continue;
+                }
+                let pieces = Pieces {
+                    own_men: *own_men,
+                    opp_men: *opp_men,
+                    ..Pieces::default()
+                };
+                let all_men = *own_men | *opp_men;
+                let digit = if all_men.is_empty() { 0 } else { side.index.digits(&pieces)[Digit::Men as usize] };
+                let mut cursor = side.values.cursor(digit * side.index.scale(Digit::Men));
+                for row in 0..rows {
+                    let opp_kings = opp.set(frame.row_set(half, row));
+                    if !(opp_kings & all_men).is_empty() {
+                        continue;
+                    }
+                    let taken = opp_kings | all_men;
+                    let cell = cells.row(opp_number as u32 * rows + row);
+                    let first = (own_number * own.len()) as u32;
+                    for set in 0..own.len() as u32 {
+                        if (own.set(set) & taken).is_empty() {
+                            let (score, free) = cell(first + set);
+                            cursor.push(score, free);
+                        }
+                    }
                 }
             }
         }
     }
+}
+
+/// All ways to share `men` out among the ranks of `allowed` with at most
+/// `most` to a rank, as counts for each of `ranks` ranks.
+fn shares(men: u8, allowed: Range<usize>, most: u8, ranks: usize) -> Vec<Vec<u8>> {
+    let mut ways: Vec<(Vec<u8>, u8)> = vec![(vec![0; ranks], men)];
+    for rank in allowed {
+        ways = ways
+            .into_iter()
+            .flat_map(|(share, left)| {
+                (0..=left.min(most)).map(move |here| {
+                    let mut share = share.clone();
+                    share[rank] = here;
+                    (share, left - here)
+                })
+            })
+            .collect();
+    }
+    ways.into_iter().filter(|(_, left)| *left == 0).map(|(share, _)| share).collect()
 }

@@ -1,10 +1,12 @@
-//! Solving one unit: the positions of a slice in which the men stand on given
-//! squares, both sides to move.
+//! Solving one unit: the positions of a slice between which only moves lead
+//! that are no conversions, both sides to move. Men stand still in a unit, or
+//! where they may move sideways, they keep their ranks: the ways in which they
+//! can then stand are a unit's *arrangements*.
 //!
 //! A unit has a *half* for each side to move. A half's rows are the
-//! placements of the opponent's kings, and a row's *cells* the placements of
-//! the mover's kings. Everything is in the mover's view, so the two halves are
-//! turned against each other. A quiet king move leads from a cell of one row to
+//! placements of the opponent's pieces, and a row's *cells* the placements of
+//! the mover's. Everything is in the mover's view, so the two halves are
+//! turned against each other. A quiet move leads from a cell of one row to
 //! a cell of the other half in the row that is named by the mover's new
 //! placement; each newly decided position is therefore sent (as an
 //! [`Arrival`]) to that row, where it is stored once more, as a fact about the
@@ -18,6 +20,8 @@
 //!
 //! Work goes ply by ply. In WLD a "ply" is just a round and all that
 //! conversions decide is there from the start.
+
+use std::collections::{HashMap, VecDeque};
 
 use petrov_games::Bits;
 use petrov_games::draughts::{Generator, Pieces};
@@ -71,6 +75,7 @@ enum EventKind {
 }
 
 /// The rows of one half that one task owns.
+#[derive(Default)]
 struct Block<B> {
     half: usize,
     /// First row and end of rows.
@@ -85,7 +90,7 @@ struct Block<B> {
     inbox: Vec<Vec<Arrival>>,
     outbox: Vec<Vec<Arrival>>,
     /// Events of each ply from now on.
-    events: std::collections::VecDeque<Vec<Event>>,
+    events: VecDeque<Vec<Event>>,
     spare: Vec<Vec<Event>>,
 }
 
@@ -117,6 +122,79 @@ pub(crate) struct UnitFrame<'a, B> {
     pub(crate) rows: [Rows; 2],
     /// One half stands for both: kings only, with like sides.
     pub(crate) single: bool,
+    /// Men may move along their rank.
+    pub(crate) sideways: bool,
+}
+
+/// Where the men of a unit can stand.
+pub(crate) struct Men<B> {
+    /// For each half the arrangements of the mover's men.
+    own: [Vec<B>; 2],
+    /// For each half those of the opponent's: the other half's `own`, turned,
+    /// in the same order.
+    opp: [Vec<B>; 2],
+    /// For each half and arrangement: the moves of men along their rank.
+    side_steps: [Vec<Vec<SideStep>>; 2],
+}
+
+/// A man's move along its rank.
+#[derive(Clone, Copy)]
+struct SideStep {
+    /// The arrangement it leads to.
+    to: u32,
+    /// The square that must be empty.
+    target: u8,
+    /// The square on which there must be an own king, to be leapt over.
+    over: Option<u8>,
+}
+
+impl<B: Bits> Men<B> {
+    /// Men that stand still: the mover's and the opponent's in half 0.
+    pub(crate) fn still(generator: &Generator<B>, own: B, opp: B) -> Self {
+        Self {
+            own: [vec![own], vec![generator.turned_set(opp)]],
+            opp: [vec![opp], vec![generator.turned_set(own)]],
+            side_steps: [vec![Vec::new()], vec![Vec::new()]],
+        }
+    }
+
+    /// Men that keep their ranks: all arrangements of White's and, seen by
+    /// White, of Black's.
+    pub(crate) fn sideways(generator: &Generator<B>, white: Vec<B>, black: Vec<B>) -> Self {
+        let turned = |sets: &[B]| -> Vec<B> { sets.iter().map(|set| generator.turned_set(*set)).collect() };
+        let own = [white.clone(), turned(&black)];
+        let steps = |own: &Vec<B>| -> Vec<Vec<SideStep>> {
+            let number: HashMap<u128, u32> = own.iter().enumerate().map(|(n, set)| (set.widen(), n as u32)).collect();
+            own.iter()
+                .map(|set| {
+                    let mut steps = Vec::new();
+                    generator.side_steps(*set, |from, target, over| {
+                        let moved = *set & !B::bit(from) | B::bit(target);
+                        if let Some(to) = number.get(&moved.widen()) {
+                            let over = over.filter(|square| !set.has(*square));
+                            steps.push(SideStep { to: *to, target, over });
+                        }
+                    });
+                    steps
+                })
+                .collect()
+        };
+        Self {
+            side_steps: [steps(&own[0]), steps(&own[1])],
+            own,
+            opp: [black, turned(&white)],
+        }
+    }
+
+    /// The arrangements of the mover's men in a half.
+    pub(crate) fn own(&self, half: usize) -> &[B] {
+        &self.own[half]
+    }
+
+    /// The arrangements of the opponent's men in a half.
+    pub(crate) fn opp(&self, half: usize) -> &[B] {
+        &self.opp[half]
+    }
 }
 
 impl<B: Bits> UnitFrame<'_, B> {
@@ -136,6 +214,31 @@ impl<B: Bits> UnitFrame<'_, B> {
         }
     }
 
+    /// The opponent's men and kings in a row.
+    #[inline(always)]
+    fn row_pieces(&self, half: usize, men: &Men<B>, row: u32) -> (B, B) {
+        let opp = self.opp[half];
+        if self.sideways {
+            let sets = opp.len() as u32;
+            (men.opp[half][(row / sets) as usize], opp.set(row % sets))
+        } else {
+            (men.opp[half][0], opp.set(self.row_set(half, row)))
+        }
+    }
+
+    /// Words of one row and arrangement.
+    #[inline(always)]
+    fn word_count(&self, half: usize) -> usize {
+        if self.sideways { self.own[half].word_count().max(1) } else { self.own[half].word_count() }
+    }
+
+    /// The lanes of a set of the mover's kings.
+    #[inline(always)]
+    fn lanes<const SIDEWAYS: bool>(&self, half: usize, set: u32) -> &[(u32, u8)] {
+        let own = self.own[half];
+        if SIDEWAYS && own.count() == 0 { NO_KINGS } else { own.lanes(set) }
+    }
+
     fn other(&self, half: usize) -> usize {
         if self.single { 0 } else { 1 - half }
     }
@@ -153,6 +256,14 @@ impl<B: Bits> UnitFrame<'_, B> {
 /// Memory in which units are solved one after the other.
 pub(crate) struct Unit<B> {
     blocks: Vec<Block<B>>,
+    owners: Owners,
+    /// Blocks into which a half is cut.
+    blocks_per_half: u32,
+}
+
+/// Which block owns a row.
+#[derive(Clone, Copy, Default)]
+struct Owners {
     /// First block of each half, and rows to a block.
     first_block: [usize; 2],
     block_rows: [u32; 2],
@@ -165,60 +276,70 @@ pub(crate) struct Cells<'a, B> {
 }
 
 impl<B: Bits> Unit<B> {
-    /// Memory for the units of a frame, with each half cut into about
-    /// `blocks` blocks of rows.
-    pub(crate) fn new(frame: &UnitFrame<'_, B>, blocks: usize) -> Self {
-        let mut unit = Self {
+    /// Memory for units, with each half cut into about `blocks` blocks of rows.
+    pub(crate) fn new(blocks: usize) -> Self {
+        Self {
             blocks: Vec::new(),
-            first_block: [0; 2],
-            block_rows: [1; 2],
-        };
-        for half in 0..frame.halves() {
-            let rows = frame.row_count(half) as u32;
-            let each = rows.div_ceil(blocks as u32).max(1);
-            unit.first_block[half] = unit.blocks.len();
-            unit.block_rows[half] = each;
-            let mut from = 0;
-            while from < rows {
-                let to = (from + each).min(rows);
-                let words = (to - from) as usize * frame.own[half].word_count();
-                unit.blocks.push(Block {
-                    half,
-                    rows: from..to,
-                    words: vec![Word::default(); words],
-                    cells: vec![0; (to - from) as usize * frame.own[half].len()],
-                    dirty: Vec::new(),
-                    is_dirty: vec![0; words.div_ceil(64)],
-                    inbox: Vec::new(),
-                    outbox: Vec::new(),
-                    events: std::collections::VecDeque::new(),
-                    spare: Vec::new(),
-                });
-                from = to;
-            }
+            owners: Owners::default(),
+            blocks_per_half: blocks as u32,
         }
-        let count = unit.blocks.len();
-        for block in &mut unit.blocks {
-            block.inbox = vec![Vec::new(); count];
-            block.outbox = vec![Vec::new(); count];
-        }
-        unit
     }
 
-    /// Solves the unit whose men are given in the view of half 0's mover.
-    pub(crate) fn solve(&mut self, frame: &UnitFrame<'_, B>, solved: &Solved<B>, men: [B; 2]) {
-        let turned = [frame.generator.turned_set(men[1]), frame.generator.turned_set(men[0])];
-        let men = [men, turned];
-        let places = Places {
-            first_block: self.first_block,
-            block_rows: self.block_rows,
-        };
-        self.each(|block| block.start(frame, &places, solved, men[block.half]));
+    /// Cuts the rows into blocks and makes room for them.
+    fn prepare(&mut self, frame: &UnitFrame<'_, B>, men: &Men<B>) {
+        let mut used = 0;
+        for half in 0..frame.halves() {
+            let own = frame.own[half];
+            let arrangements = men.own[half].len();
+            let rows = (men.opp[half].len() * frame.row_count(half)) as u32;
+            let each = rows.div_ceil(self.blocks_per_half).max(1);
+            self.owners.first_block[half] = used;
+            self.owners.block_rows[half] = each;
+            for from in (0..rows).step_by(each as usize) {
+                if self.blocks.len() == used {
+                    self.blocks.push(Block::default());
+                }
+                let block = &mut self.blocks[used];
+                let rows = from..(from + each).min(rows);
+                let words = rows.len() * arrangements * frame.word_count(half);
+                block.half = half;
+                block.words.clear();
+                block.words.resize(words, Word::default());
+                block.cells.clear();
+                block.cells.resize(rows.len() * arrangements * own.len(), 0);
+                block.is_dirty.clear();
+                block.is_dirty.resize(words.div_ceil(64), 0);
+                block.rows = rows;
+                used += 1;
+            }
+        }
+        self.blocks.truncate(used);
+        for block in &mut self.blocks {
+            block.inbox.resize_with(used, Vec::new);
+            block.outbox.resize_with(used, Vec::new);
+        }
+    }
+
+    /// Solves the unit with these men.
+    pub(crate) fn solve(&mut self, frame: &UnitFrame<'_, B>, solved: &Solved<B>, men: &Men<B>) {
+        if frame.sideways {
+            self.run::<true>(frame, solved, men);
+        } else {
+            self.run::<false>(frame, solved, men);
+        }
+    }
+
+    /// `SIDEWAYS` as in the frame; where men stand still nothing is paid for
+    /// what sideways moves need.
+    fn run<const SIDEWAYS: bool>(&mut self, frame: &UnitFrame<'_, B>, solved: &Solved<B>, men: &Men<B>) {
+        self.prepare(frame, men);
+        let owners = self.owners;
+        self.each(|block| block.start::<SIDEWAYS>(frame, &owners, solved, men));
         self.exchange();
         let mut ply = 0;
         while self.blocks.iter().any(Block::is_busy) {
             ply += 1;
-            self.each(|block| block.advance(frame, &places, men[block.half], ply));
+            self.each(|block| block.advance::<SIDEWAYS>(frame, &owners, men, ply));
             self.exchange();
         }
     }
@@ -253,12 +374,15 @@ impl<B: Bits> Unit<B> {
 }
 
 impl<B: Bits> Cells<'_, B> {
-    /// Scores of one row, for every set of the mover's kings by number (those
-    /// that do not fit the row hold nothing), with whether they are free.
+    /// Scores of one row, for every place of the mover's pieces (those that do
+    /// not fit the row hold nothing), with whether they are free. A place is
+    /// an arrangement times the number of sets of kings plus the set's number;
+    /// rows go likewise.
     #[inline(always)]
     pub(crate) fn row(&self, row: u32) -> impl Fn(u32) -> (Score, bool) + '_ {
         let unit = self.unit;
-        let block = &unit.blocks[unit.first_block[self.half] + (row / unit.block_rows[self.half]) as usize];
+        let owners = &unit.owners;
+        let block = &unit.blocks[owners.first_block[self.half] + (row / owners.block_rows[self.half]) as usize];
         let width = block.cells.len() / block.rows.len();
         let start = (row - block.rows.start) as usize * width;
         let cells = &block.cells[start..start + width];
@@ -271,11 +395,8 @@ impl<B: Bits> Cells<'_, B> {
     }
 }
 
-/// Which block owns a row.
-struct Places {
-    first_block: [usize; 2],
-    block_rows: [u32; 2],
-}
+/// The lane of a side without kings: one bit stands for the whole row's place.
+const NO_KINGS: &[(u32, u8)] = &[(0, 0)];
 
 impl<B: Bits> Block<B> {
     fn is_busy(&self) -> bool {
@@ -283,75 +404,129 @@ impl<B: Bits> Block<B> {
     }
 
     /// Initialises every position of the block by looking forward.
-    fn start(&mut self, frame: &UnitFrame<'_, B>, places: &Places, solved: &Solved<B>, men: [B; 2]) {
-        let (own, opp) = (frame.own[self.half], frame.opp[self.half]);
-        self.words.fill(Word::default());
-        self.cells.fill(0);
-        self.is_dirty.fill(0);
-        self.dirty.clear();
-        let all_men = men[0] | men[1];
+    fn start<const SIDEWAYS: bool>(
+        &mut self,
+        frame: &UnitFrame<'_, B>,
+        owners: &Owners,
+        solved: &Solved<B>,
+        men: &Men<B>,
+    ) {
+        let half = self.half;
+        let own = frame.own[half];
         for row in self.rows.clone() {
-            let opp_kings = opp.set(frame.row_set(self.half, row));
-            if !(opp_kings & all_men).is_empty() {
+            let (opp_men, opp_kings) = frame.row_pieces(half, men, row);
+            if !(opp_men & opp_kings).is_empty() {
                 continue;
             }
-            let taken = opp_kings | all_men;
-            for place in 0..own.len() as u32 {
-                let own_kings = own.set(place);
-                if !(own_kings & taken).is_empty() {
+            for (arrangement, own_men) in men.own[half].iter().enumerate() {
+                let taken = opp_men | opp_kings | *own_men;
+                if SIDEWAYS && !((opp_men | opp_kings) & *own_men).is_empty() || !(opp_kings & *own_men).is_empty() {
                     continue;
                 }
-                let pieces = Pieces {
-                    own_men: men[0],
-                    own_kings,
-                    opp_men: men[1],
-                    opp_kings,
-                };
-                match first_look(frame, solved, &pieces) {
-                    FirstLook::Decided { score, free } => {
-                        self.settle(frame, places, row, place, score, free);
+                for set in 0..own.len() as u32 {
+                    let own_kings = own.set(set);
+                    if !(own_kings & taken).is_empty() {
+                        continue;
                     }
-                    FirstLook::Open { conversion } => self.open(frame, row, place, conversion),
+                    let pieces = Pieces {
+                        own_men: *own_men,
+                        own_kings,
+                        opp_men,
+                        opp_kings,
+                    };
+                    let place = (arrangement * own.len()) as u32 + set;
+                    match first_look::<B, SIDEWAYS>(frame, solved, &pieces) {
+                        FirstLook::Decided { score, free } => {
+                            self.settle(frame, owners, men, row, place, score, free);
+                        }
+                        FirstLook::Open { conversion } => {
+                            self.open::<SIDEWAYS>(frame, men, row, place, conversion);
+                        }
+                    }
                 }
             }
         }
     }
 
-    fn settle(&mut self, frame: &UnitFrame<'_, B>, places: &Places, row: u32, place: u32, score: Score, free: bool) {
-        let cell = (row - self.rows.start) as usize * frame.own[self.half].len() + place as usize;
+    /// Places in a row.
+    #[inline(always)]
+    fn width(&self, frame: &UnitFrame<'_, B>, men: &Men<B>) -> usize {
+        frame.own[self.half].len() * men.own[self.half].len()
+    }
+
+    #[inline(always)]
+    fn cell(&self, frame: &UnitFrame<'_, B>, men: &Men<B>, row: u32, place: u32) -> usize {
+        (row - self.rows.start) as usize * self.width(frame, men) + place as usize
+    }
+
+    /// The first word of a row and arrangement.
+    #[inline(always)]
+    fn first_word(&self, frame: &UnitFrame<'_, B>, men: &Men<B>, row: u32, arrangement: u32) -> u32 {
+        let arrangements = men.own[self.half].len() as u32;
+        ((row - self.rows.start) * arrangements + arrangement) * frame.word_count(self.half) as u32
+    }
+
+    /// A place's arrangement and set of kings.
+    #[inline(always)]
+    fn split<const SIDEWAYS: bool>(&self, frame: &UnitFrame<'_, B>, place: u32) -> (u32, u32) {
+        let sets = frame.own[self.half].len() as u32;
+        if SIDEWAYS { (place / sets, place % sets) } else { (0, place) }
+    }
+
+    #[inline(always)]
+    fn settle(
+        &mut self,
+        frame: &UnitFrame<'_, B>,
+        owners: &Owners,
+        men: &Men<B>,
+        row: u32,
+        place: u32,
+        score: Score,
+        free: bool,
+    ) {
+        let cell = self.cell(frame, men, row, place);
         self.cells[cell] = score.to_bits() | if free { FREE } else { 0 };
         if score.is_draw() {
             return;
         }
         if frame.metric == Metric::Wld || score.distance() == 0 {
-            self.send(frame, places, row, place, score.is_win());
+            self.send(frame, owners, row, place, score.is_win());
         } else {
             let kind = EventKind::Decided;
             self.schedule(u32::from(score.distance()), Event { row, place, kind });
         }
     }
 
-    /// A position with quiet king moves that its conversions do not decide.
-    fn open(&mut self, frame: &UnitFrame<'_, B>, row: u32, place: u32, conversion: Option<Score>) {
-        let own = frame.own[self.half];
+    /// A position with quiet moves inside the unit that its conversions do
+    /// not decide.
+    #[inline(always)]
+    fn open<const SIDEWAYS: bool>(
+        &mut self,
+        frame: &UnitFrame<'_, B>,
+        men: &Men<B>,
+        row: u32,
+        place: u32,
+        conversion: Option<Score>,
+    ) {
         let may_lose = conversion.is_none_or(Score::is_loss);
         if let Some(score) = conversion {
             if score.is_win() {
                 let kind = EventKind::Win;
                 self.schedule(u32::from(score.distance()), Event { row, place, kind });
             } else if score.is_loss() {
-                let cell = (row - self.rows.start) as usize * own.len() + place as usize;
+                let cell = self.cell(frame, men, row, place);
                 self.cells[cell] = score.distance();
             }
         }
-        for &(word, king) in own.lanes(place) {
-            let word = (row - self.rows.start) * own.word_count() as u32 + word;
-            let lane = &mut self.words[word as usize];
+        let (arrangement, set) = self.split::<SIDEWAYS>(frame, place);
+        let first = self.first_word(frame, men, row, arrangement);
+        for &(word, king) in frame.lanes::<SIDEWAYS>(self.half, set) {
+            let lane = &mut self.words[(first + word) as usize];
             lane.open |= B::bit(king);
             if may_lose {
                 lane.may_lose |= B::bit(king);
             }
-            self.mark(word);
+            self.mark(first + word);
         }
     }
 
@@ -375,26 +550,35 @@ impl<B: Bits> Block<B> {
 
     /// Tells the rows from which the position can be reached.
     #[inline(always)]
-    fn send(&mut self, frame: &UnitFrame<'_, B>, places: &Places, row: u32, place: u32, won: bool) {
-        let (own, opp) = (frame.own[self.half], frame.opp[self.half]);
-        let target = frame.other(self.half);
-        if frame.own[target].count() == 0 {
+    fn send(&mut self, frame: &UnitFrame<'_, B>, owners: &Owners, row: u32, place: u32, won: bool) {
+        let half = self.half;
+        let (own, opp) = (frame.own[half], frame.opp[half]);
+        let target = frame.other(half);
+        if !frame.sideways && frame.own[target].count() == 0 {
             return;
         }
-        // The mover's kings become the opponent's in the other half's view.
-        let set = own.turned(place);
-        let reached = opp.turned(frame.row_set(self.half, row));
-        let block_rows = places.block_rows[target];
+        // The mover's pieces become the opponent's in the other half's view;
+        // arrangements have the same numbers there.
+        let (mut set, mut row_set) = (place, row);
+        let (mut row_base, mut place_base) = (0, 0);
+        if frame.sideways {
+            let (sets, rows) = (own.len() as u32, opp.len() as u32);
+            (row_base, set) = (place / sets * sets, place % sets);
+            (place_base, row_set) = (row / rows * rows, row % rows);
+        }
+        let set = own.turned(set);
+        let reached = opp.turned(frame.row_set(half, row_set));
+        let block_rows = owners.block_rows[target];
         let mut push = |row: u32, place: u32| {
             // One block is the rule; a division costs as much as the rest.
             let block = if block_rows > row { 0 } else { row / block_rows };
-            self.outbox[places.first_block[target] + block as usize].push(Arrival {
+            self.outbox[owners.first_block[target] + block as usize].push(Arrival {
                 row: row - block * block_rows,
                 place: place << 1 | u32::from(won),
             });
         };
         match &frame.rows[target] {
-            Rows::Plain => push(set, reached),
+            Rows::Plain => push(row_base + set, place_base + reached),
             Rows::Folded { classes, .. } => {
                 let (row, symmetries) = &classes[set as usize];
                 for symmetry in symmetries {
@@ -406,49 +590,35 @@ impl<B: Bits> Block<B> {
 
     /// One ply: takes what has arrived, works off the words it changed and
     /// lets the ply's events happen.
-    fn advance(&mut self, frame: &UnitFrame<'_, B>, places: &Places, men: [B; 2], ply: u16) {
-        let own = frame.own[self.half];
-        let word_count = own.word_count() as u32;
+    fn advance<const SIDEWAYS: bool>(&mut self, frame: &UnitFrame<'_, B>, owners: &Owners, men: &Men<B>, ply: u16) {
         let mut inbox = std::mem::take(&mut self.inbox);
         for arrivals in &mut inbox {
             for arrival in arrivals.drain(..) {
-                let won = arrival.place & 1 == 1;
-                for &(word, king) in own.lanes(arrival.place >> 1) {
-                    let word = arrival.row * word_count + word;
-                    let lane = &mut self.words[word as usize];
-                    if lane.open.is_empty() {
-                        continue;
-                    }
-                    if won {
-                        lane.won_there |= B::bit(king);
-                    } else {
-                        lane.lost_there |= B::bit(king);
-                    }
-                    self.mark(word);
-                }
+                self.receive::<SIDEWAYS>(frame, men, arrival);
             }
         }
         self.inbox = inbox;
         let mut dirty = std::mem::take(&mut self.dirty);
         for word in dirty.drain(..) {
             self.is_dirty[(word / 64) as usize] &= !(1 << (word % 64));
-            self.work_off(frame, places, men, word, ply);
+            self.work_off::<SIDEWAYS>(frame, owners, men, word, ply);
         }
         self.dirty = dirty;
         if let Some(mut events) = self.events.pop_front() {
             for event in events.drain(..) {
                 match event.kind {
                     EventKind::Decided => {
-                        let cell = (event.row - self.rows.start) as usize * own.len() + event.place as usize;
+                        let cell = self.cell(frame, men, event.row, event.place);
                         let won = Score::from_bits(self.cells[cell]).is_win();
-                        self.send(frame, places, event.row, event.place, won);
+                        self.send(frame, owners, event.row, event.place, won);
                     }
                     EventKind::Win | EventKind::Loss => {
-                        let (word, king) = own.lanes(event.place)[0];
-                        let word = (event.row - self.rows.start) * word_count + word;
+                        let (arrangement, set) = self.split::<SIDEWAYS>(frame, event.place);
+                        let (word, king) = frame.lanes::<SIDEWAYS>(self.half, set)[0];
+                        let word = self.first_word(frame, men, event.row, arrangement) + word;
                         if self.words[word as usize].open.has(king) {
                             let won = event.kind == EventKind::Win;
-                            self.decide(frame, places, event.row, event.place, won, ply);
+                            self.decide::<SIDEWAYS>(frame, owners, men, event.row, event.place, won, ply);
                         }
                     }
                 }
@@ -458,68 +628,179 @@ impl<B: Bits> Block<B> {
     }
 
     #[inline(always)]
-    fn work_off(&mut self, frame: &UnitFrame<'_, B>, places: &Places, men: [B; 2], word: u32, ply: u16) {
-        let (own, opp) = (frame.own[self.half], frame.opp[self.half]);
-        let generator = frame.generator;
-        let word_count = own.word_count() as u32;
-        let (row, others) = (word / word_count, word % word_count);
-        let row = row + self.rows.start;
-        let lane = self.words[word as usize];
-        if lane.open.is_empty() {
-            return;
-        }
-        let opp_kings = opp.set(frame.row_set(self.half, row));
-        let empty = generator.playable() & !(men[0] | men[1] | opp_kings | own.word(others));
-        if !lane.lost_there.is_empty() {
-            self.words[word as usize].lost_there = B::ZERO;
-            let won = generator.king_spread(lane.lost_there, empty) & lane.open;
-            for king in won.squares() {
-                self.decide(frame, places, row, own.joined(others, king), true, ply);
-            }
-        }
-        let held = empty & !generator.king_spread(empty & !lane.won_there, empty);
-        let news = held & !lane.held;
-        self.words[word as usize].held = held;
-        let lost = news & self.words[word as usize].may_lose;
-        for king in lost.squares() {
-            let place = own.joined(others, king);
-            let start = (row - self.rows.start) * word_count;
-            let all_held = own
-                .lanes(place)
-                .iter()
-                .all(|&(word, king)| self.words[(start + word) as usize].held.has(king));
-            if !all_held {
+    fn receive<const SIDEWAYS: bool>(&mut self, frame: &UnitFrame<'_, B>, men: &Men<B>, arrival: Arrival) {
+        let won = arrival.place & 1 == 1;
+        let (arrangement, set) = self.split::<SIDEWAYS>(frame, arrival.place >> 1);
+        let first = self.first_word(frame, men, self.rows.start + arrival.row, arrangement);
+        for &(word, king) in frame.lanes::<SIDEWAYS>(self.half, set) {
+            let lane = &mut self.words[(first + word) as usize];
+            // Where men stand still nothing else looks at this word.
+            if !SIDEWAYS && lane.open.is_empty() {
                 continue;
             }
-            let cell = (row - self.rows.start) as usize * own.len() + place as usize;
-            let conversion = self.cells[cell] & Score::MAX_DISTANCE;
-            if frame.metric != Metric::Wld && conversion > ply {
-                let kind = EventKind::Loss;
-                // Index 0 of the queue is the ply being worked off.
-                self.schedule(u32::from(conversion - ply) + 1, Event { row, place, kind });
+            if won {
+                lane.won_there |= B::bit(king);
             } else {
-                self.decide(frame, places, row, place, false, ply);
+                lane.lost_there |= B::bit(king);
+            }
+            self.mark(first + word);
+        }
+        if SIDEWAYS && won {
+            // A man may have come from another arrangement, which this
+            // arrival was perhaps the last to hold.
+            for step in &men.side_steps[self.half][arrangement as usize] {
+                let first = self.first_word(frame, men, self.rows.start + arrival.row, step.to);
+                for &(word, _) in frame.lanes::<SIDEWAYS>(self.half, set) {
+                    self.mark(first + word);
+                }
             }
         }
     }
 
     #[inline(always)]
-    fn decide(&mut self, frame: &UnitFrame<'_, B>, places: &Places, row: u32, place: u32, won: bool, ply: u16) {
+    fn work_off<const SIDEWAYS: bool>(
+        &mut self,
+        frame: &UnitFrame<'_, B>,
+        owners: &Owners,
+        men: &Men<B>,
+        word: u32,
+        ply: u16,
+    ) {
+        let half = self.half;
+        let own = frame.own[half];
+        let generator = frame.generator;
+        let word_count = frame.word_count(half) as u32;
+        let (row, others) = (word / word_count, word % word_count);
+        let (row, arrangement) = if SIDEWAYS {
+            let arrangements = men.own[half].len() as u32;
+            (row / arrangements, row % arrangements)
+        } else {
+            (row, 0)
+        };
+        let row = row + self.rows.start;
+        let lane = self.words[word as usize];
+        let sets = own.len() as u32;
+        if SIDEWAYS && !lane.lost_there.is_empty() {
+            self.men_win(frame, owners, men, row, arrangement, others, lane.lost_there, ply);
+        }
+        if lane.open.is_empty() {
+            self.words[word as usize].lost_there = B::ZERO;
+            return;
+        }
+        let (opp_men, opp_kings) = frame.row_pieces(half, men, row);
+        let has_kings = !SIDEWAYS || own.count() > 0;
+        let other_kings = if has_kings { own.word(others) } else { B::ZERO };
+        let empty = generator.playable() & !(men.own[half][arrangement as usize] | opp_men | opp_kings | other_kings);
+        let place = |king: u8| arrangement * sets + if has_kings { own.joined(others, king) } else { 0 };
+        if !lane.lost_there.is_empty() {
+            self.words[word as usize].lost_there = B::ZERO;
+            if has_kings {
+                let won = generator.king_spread(lane.lost_there, empty) & self.words[word as usize].open;
+                for king in won.squares() {
+                    self.decide::<SIDEWAYS>(frame, owners, men, row, place(king), true, ply);
+                }
+            }
+        }
+        let held = if has_kings { empty & !generator.king_spread(empty & !lane.won_there, empty) } else { B::bit(0) };
+        // What sideways moves of men depend on may have changed without news
+        // of this king.
+        let news = if SIDEWAYS { held } else { held & !lane.held };
+        self.words[word as usize].held = held;
+        let lost = news & self.words[word as usize].may_lose;
+        for king in lost.squares() {
+            let place = place(king);
+            let (_, set) = self.split::<SIDEWAYS>(frame, place);
+            let first = self.first_word(frame, men, row, arrangement);
+            let all_held = frame
+                .lanes::<SIDEWAYS>(half, set)
+                .iter()
+                .all(|&(word, king)| self.words[(first + word) as usize].held.has(king));
+            if !all_held || SIDEWAYS && !self.men_held(frame, men, row, arrangement, set) {
+                continue;
+            }
+            let conversion = self.cells[self.cell(frame, men, row, place)] & Score::MAX_DISTANCE;
+            if frame.metric != Metric::Wld && conversion > ply {
+                let kind = EventKind::Loss;
+                // Index 0 of the queue is the ply being worked off.
+                self.schedule(u32::from(conversion - ply) + 1, Event { row, place, kind });
+            } else {
+                self.decide::<SIDEWAYS>(frame, owners, men, row, place, false, ply);
+            }
+        }
+    }
+
+    /// Positions from which a man can step sideways to one of `lost_there`
+    /// are wins. Such a step can be taken back, so the steps from here lead
+    /// to them.
+    #[expect(clippy::too_many_arguments, reason = "one word and where it is")]
+    fn men_win(
+        &mut self,
+        frame: &UnitFrame<'_, B>,
+        owners: &Owners,
+        men: &Men<B>,
+        row: u32,
+        arrangement: u32,
+        others: u32,
+        lost_there: B,
+        ply: u16,
+    ) {
         let own = frame.own[self.half];
-        let start = (row - self.rows.start) * own.word_count() as u32;
-        for &(word, king) in own.lanes(place) {
-            let lane = &mut self.words[(start + word) as usize];
+        let sets = own.len() as u32;
+        for step in &men.side_steps[self.half][arrangement as usize] {
+            let word = self.first_word(frame, men, row, step.to) + others;
+            let mut won = lost_there & self.words[word as usize].open;
+            if let Some(over) = step.over {
+                let there = own.count() > 0 && own.word(others).has(over);
+                if !there {
+                    // Only where the king of this lane is the one leapt over.
+                    won &= if own.count() > 0 { B::bit(over) } else { B::ZERO };
+                }
+            }
+            for king in won.squares() {
+                let set = if own.count() > 0 { own.joined(others, king) } else { 0 };
+                self.decide::<true>(frame, owners, men, row, step.to * sets + set, true, ply);
+            }
+        }
+    }
+
+    /// Whether every sideways step of a man leads to a win of the opponent.
+    fn men_held(&self, frame: &UnitFrame<'_, B>, men: &Men<B>, row: u32, arrangement: u32, set: u32) -> bool {
+        let own = frame.own[self.half];
+        let own_kings = own.set(set);
+        let (opp_men, opp_kings) = frame.row_pieces(self.half, men, row);
+        let taken = own_kings | opp_men | opp_kings;
+        let (word, king) = frame.lanes::<true>(self.half, set)[0];
+        men.side_steps[self.half][arrangement as usize].iter().all(|step| {
+            taken.has(step.target)
+                || step.over.is_some_and(|over| !own_kings.has(over))
+                || self.words[(self.first_word(frame, men, row, step.to) + word) as usize].won_there.has(king)
+        })
+    }
+
+    #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "one position and what becomes of it")]
+    fn decide<const SIDEWAYS: bool>(
+        &mut self,
+        frame: &UnitFrame<'_, B>,
+        owners: &Owners,
+        men: &Men<B>,
+        row: u32,
+        place: u32,
+        won: bool,
+        ply: u16,
+    ) {
+        let (arrangement, set) = self.split::<SIDEWAYS>(frame, place);
+        let first = self.first_word(frame, men, row, arrangement);
+        for &(word, king) in frame.lanes::<SIDEWAYS>(self.half, set) {
+            let lane = &mut self.words[(first + word) as usize];
             lane.open = lane.open & !B::bit(king);
             lane.may_lose = lane.may_lose & !B::bit(king);
         }
         let distance = if frame.metric == Metric::Wld { 0 } else { ply };
-        let score = if won {
-            Score::win(distance)
-        } else {
-            Score::loss(distance)
-        };
-        self.cells[(row - self.rows.start) as usize * own.len() + place as usize] = score.to_bits();
-        self.send(frame, places, row, place, won);
+        let score = if won { Score::win(distance) } else { Score::loss(distance) };
+        let cell = self.cell(frame, men, row, place);
+        self.cells[cell] = score.to_bits();
+        self.send(frame, owners, row, place, won);
     }
 }
 
@@ -532,7 +813,7 @@ enum FirstLook {
 }
 
 #[inline(always)]
-fn first_look<B: Bits>(frame: &UnitFrame<'_, B>, solved: &Solved<B>, pieces: &Pieces<B>) -> FirstLook {
+fn first_look<B: Bits, const SIDEWAYS: bool>(frame: &UnitFrame<'_, B>, solved: &Solved<B>, pieces: &Pieces<B>) -> FirstLook {
     let generator = frame.generator;
     let metric = frame.metric;
     // In WLD, nothing is better than a win.
@@ -556,6 +837,9 @@ fn first_look<B: Bits>(frame: &UnitFrame<'_, B>, solved: &Solved<B>, pieces: &Pi
             }));
         };
         generator.man_quiets(pieces, |step| {
+            if SIDEWAYS && generator.same_rank(step) {
+                return true;
+            }
             let score = solved.after(&generator.after(pieces, step)).before_move(metric, true);
             take(score);
             !enough(score)
@@ -569,7 +853,7 @@ fn first_look<B: Bits>(frame: &UnitFrame<'_, B>, solved: &Solved<B>, pieces: &Pi
         _ => {}
     }
     let empty = generator.playable() & !pieces.occupied();
-    if !generator.king_spread(pieces.own_kings, empty).is_empty() {
+    if !generator.king_spread(pieces.own_kings, empty).is_empty() || SIDEWAYS && generator.has_side_step(pieces) {
         return FirstLook::Open { conversion: best };
     }
     let score = best.unwrap_or(if generator.stuck_wins() {

@@ -169,6 +169,25 @@ impl Tables {
         })
     }
 
+    /// The table of a game (by the fingerprint of its rules), material and
+    /// metric; of several, the one that is probed.
+    ///
+    /// # Errors
+    /// As [`Prober::value`] if it is missing, damaged or of other rules.
+    pub fn table(&self, game: &Game, material: Material, metric: Metric) -> Result<&Table, ProbeError> {
+        let (name, fingerprint) = (material.to_string(), game.fingerprint().bytes());
+        self.tables
+            .iter()
+            .find(|table| {
+                let parts = table.header().parts();
+                parts.family == Family::Draughts
+                    && parts.metric == metric
+                    && parts.fingerprint == fingerprint
+                    && parts.material == name
+            })
+            .ok_or_else(|| self.missing(game, material, metric))
+    }
+
     /// Why the table of a game, material and metric is not among the usable.
     fn missing(&self, game: &Game, material: Material, metric: Metric) -> ProbeError {
         for dir in &self.dirs {

@@ -194,6 +194,13 @@ impl Game {
         self.names.square(name)
     }
 
+    /// The playable squares in the order of their names: by number, or rank by
+    /// rank from a1.
+    #[must_use]
+    pub fn squares_in_order(&self) -> &[u8] {
+        self.names.order()
+    }
+
     pub(crate) fn names(&self) -> &SquareNames {
         &self.names
     }

@@ -123,6 +123,8 @@ pub struct Generator<B> {
     top: B,
     shift: [i8; 8],
     inner: [B; 8],
+    /// Rank of each square.
+    rank: [u8; 128],
     /// Squares from a square to the edge in each direction, without it.
     rays: Box<[[B; 128]; 8]>,
     man_quiet: Directions,
@@ -204,6 +206,7 @@ impl<B: Bits> Generator<B> {
             top: B::narrow(board.rank_set(board.ranks() - 1)),
             shift: std::array::from_fn(|d| board.shift(d as u8)),
             inner: std::array::from_fn(|d| B::narrow(board.inner(d as u8))),
+            rank: std::array::from_fn(|square| board.coordinates(square as u8).1),
             rays,
             man_quiet: man_move_directions(rules.man_move),
             man_jump: man_capture_directions(rules.man_capture),
@@ -582,6 +585,49 @@ impl<B: Bits> Generator<B> {
             }
         }
         true
+    }
+
+    /// Whether a step leads along its rank.
+    #[inline(always)]
+    pub fn same_rank(&self, step: &Step<B>) -> bool {
+        self.rank[usize::from(step.from & 127)] == self.rank[usize::from(step.to & 127)]
+    }
+
+    /// Whether a man of the side to move has a quiet move along its rank.
+    pub fn has_side_step(&self, pieces: &Pieces<B>) -> bool {
+        let occupied = pieces.occupied();
+        let mut found = false;
+        self.side_steps(pieces.own_men, |_, target, over| {
+            found |= !occupied.has(target) && over.is_none_or(|square| pieces.own().has(square));
+        });
+        found
+    }
+
+    /// Quiet moves of men along their rank as far as the board and the men
+    /// themselves go: calls `visit` with start square, end square (without a
+    /// man, perhaps with another piece) and, for a leap, the square of the own
+    /// piece that must be there. Each can be taken back by the same kind of
+    /// move.
+    pub fn side_steps(&self, men: B, mut visit: impl FnMut(u8, u8, Option<u8>)) {
+        for d in self
+            .man_quiet
+            .iter()
+            .filter(|d| matches!(*d, direction::EAST | direction::WEST))
+        {
+            for from in men.squares() {
+                let next = self.step(B::bit(from), d);
+                if next.is_empty() {
+                    continue;
+                }
+                if (next & men).is_empty() {
+                    visit(from, next.lowest(), None);
+                }
+                let behind = self.step(next, d) & !men;
+                if self.leap_own && !behind.is_empty() {
+                    visit(from, behind.lowest(), Some(next.lowest()));
+                }
+            }
+        }
     }
 
     #[inline(always)]

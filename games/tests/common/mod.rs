@@ -15,7 +15,7 @@ use petrov_games::draughts::{
     PromoCapture, Removal, RuleFile, Rules, SquareKind, SquareSet,
 };
 
-use reference::{Grid, Piece, Place, Played};
+use reference::{Grid, Piece, Place, Played, Reference};
 
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
@@ -150,7 +150,7 @@ pub(crate) fn random_rules(chance: &mut Chance) -> Rules {
         let sides = (4 + chance.below(9), 4 + chance.below(9));
         let fits = match squares {
             SquareKind::All => sides.0 * sides.1 <= 128,
-            SquareKind::Dark | SquareKind::Mirror => sides.0 % 2 == 0 && sides.1 % 2 == 0,
+            SquareKind::Dark | SquareKind::Mirror => sides.0.is_multiple_of(2) && sides.1.is_multiple_of(2),
         };
         if fits {
             break (sides.0 as u8, sides.1 as u8);
@@ -247,6 +247,14 @@ pub(crate) fn place(game: &Game, square: u8) -> Place {
     (file.into(), rank.into())
 }
 
+/// Whether a position has more chains of captures than a test should look at.
+pub(crate) fn too_rich(game: &Game, position: &Position) -> bool {
+    Reference::new(game.rules())
+        .complete_chains(&grid(game, position), position.turn == Colour::White)
+        .is_none()
+}
+
+/// The squares of a set in ascending order.
 pub(crate) fn squares_of(set: SquareSet) -> impl Iterator<Item = u8> {
     (0..128).filter(move |square| set >> square & 1 == 1)
 }

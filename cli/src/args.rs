@@ -1,0 +1,342 @@
+//! The command line.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::LazyLock;
+
+use clap::error::{ContextKind, ErrorKind};
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
+use petrov_gen::What;
+use petrov_probe::{Metric, format};
+
+use crate::failure::{Failure, USAGE};
+use crate::output::Output;
+use crate::words;
+
+static VERSION: LazyLock<String> =
+    LazyLock::new(|| format!("{} (table format {})", env!("CARGO_PKG_VERSION"), format::VERSION));
+
+/// Builds endgame tables of draughts games and looks positions up in them.
+#[derive(Parser)]
+#[command(
+    name = "petrov",
+    version = VERSION.as_str(),
+    max_term_width = 100,
+    after_help = "Examples:
+  petrov gen russian 4                           build all tables up to four pieces
+  petrov probe russian W:WKc3,Kd4,Ke5:BKh4       look a position up
+  petrov line russian W:WKc3,Kd4,Ke5:BKh4        show a best line to the end
+
+Exit status: 0 done; 1 the answer is negative; 2 wrong usage or input; 3 something broke."
+)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Options of every command.
+#[derive(Args)]
+pub(crate) struct Common {
+    /// Folder of tables; may be repeated, `gen` writes to the first [default: $PETROV_TABLES
+    /// (separated by colons), else tables]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) tables: Vec<PathBuf>,
+    /// Rule file of a game to know besides the built-in ones; may be repeated
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) rules: Vec<PathBuf>,
+    /// Say nothing but answers and errors
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    /// Say more about what is done
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// List the known games
+    #[command(after_help = "Examples:
+  petrov games
+  petrov games --json
+  petrov --rules my-game.toml games")]
+    Games(JsonOnly),
+    /// Print the rules of a game, axis by axis
+    #[command(after_help = "Examples:
+  petrov rules italian
+  petrov rules russian --toml > my-game.toml     a start for rules of your own
+  petrov rules english --json")]
+    Rules(RulesOptions),
+    /// Count move sequences from the start position or another one
+    #[command(after_help = "Examples:
+  petrov perft russian 8
+  petrov perft english 5 B:WK15,18:B3,K9
+  petrov perft russian 3 - --json < positions.txt")]
+    Perft(PerftOptions),
+    /// List the legal moves of a position
+    #[command(after_help = "Examples:
+  petrov moves russian W:WKc3,Kd4:BKh8
+  petrov moves brazilian B:Wc3,e3:Bd4,Kh8 --json
+  petrov moves english - --json < positions.txt")]
+    Moves(PositionOptions),
+    /// Say what building tables would take
+    #[command(after_help = "Examples:
+  petrov plan russian 6
+  petrov plan english KKKvKK --metric wld
+  petrov plan russian 5 --json")]
+    Plan(PlanOptions),
+    /// Build the tables that are missing, with those they depend on
+    #[command(after_help = "Examples:
+  petrov gen russian 4
+  petrov gen english KKKvKK --metric wld
+  petrov gen russian 6 --metric wld --threads 8 --memory 16G --tables /big/disk
+
+Interrupted work goes on where it stopped: finished tables are kept, and half a table is never seen.")]
+    Gen(GenOptions),
+    /// Count wins, draws and losses, and show the longest wins
+    #[command(after_help = "Examples:
+  petrov stats russian 4
+  petrov stats russian KKKvK
+  petrov stats english 3 --json")]
+    Stats(WhatOptions),
+    /// Look a position up: its value, distances, and every move ranked
+    #[command(after_help = "Examples:
+  petrov probe russian W:WKc3,Kd4,Ke5:BKh4
+  petrov probe english B:WK15,18:BK9 --json
+  petrov probe russian - --json < positions.txt
+
+With - positions are read from standard input, one a line.")]
+    Probe(PositionOptions),
+    /// Show one best line of a position to the end of the game
+    #[command(after_help = "Examples:
+  petrov line russian W:WKc3,Kd4,Ke5:BKh4
+  petrov line english B:WK15,18:BK9 --json")]
+    Line(LineOptions),
+    /// Print the header of a table file
+    #[command(after_help = "Examples:
+  petrov info tables/russian/KKKvK.dtw.petrov
+  petrov info tables/russian/KKKvK.wld.petrov --json")]
+    Info(InfoOptions),
+    /// Measure speed
+    #[command(subcommand, after_help = "Examples:
+  petrov bench probe
+  petrov bench probe --game english --pieces 4 --metric dtw --json")]
+    Bench(BenchCommand),
+    /// Print completions for a shell
+    #[command(after_help = "Examples:
+  petrov completions bash > ~/.local/share/bash-completion/completions/petrov
+  petrov completions zsh > ~/.zfunc/_petrov")]
+    Completions(CompletionsOptions),
+}
+
+#[derive(Args)]
+pub(crate) struct JsonOnly {
+    /// Answer with one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct RulesOptions {
+    /// Name of a game, see `petrov games`
+    pub(crate) game: String,
+    /// Print a rule file, as --rules reads it
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) toml: bool,
+    /// Answer with one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct PerftOptions {
+    /// Name of a game, see `petrov games`
+    pub(crate) game: String,
+    /// Plies; every depth from 1 is counted
+    #[arg(value_parser = clap::value_parser!(u8).range(1..))]
+    pub(crate) depth: u8,
+    /// Position such as W:WKa1,b2:BKh8, or - for one a line from standard input [default: the
+    /// start position]
+    pub(crate) fen: Option<String>,
+    /// Answer with one JSON document (for each position)
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct PositionOptions {
+    /// Name of a game, see `petrov games`
+    pub(crate) game: String,
+    /// Position such as W:WKa1,b2:BKh8, or - for one a line from standard input
+    pub(crate) fen: String,
+    /// Answer with one JSON document (for each position)
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct LineOptions {
+    /// Name of a game, see `petrov games`
+    pub(crate) game: String,
+    /// Position such as W:WKa1,b2:BKh8
+    pub(crate) fen: String,
+    /// Answer with one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct WhatOptions {
+    /// Name of a game, see `petrov games`
+    pub(crate) game: String,
+    /// Most pieces, or one material such as KKMvKM
+    #[arg(value_name = "WHAT")]
+    pub(crate) what: String,
+    /// Answer with one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl WhatOptions {
+    /// Which tables are meant.
+    pub(crate) fn what(&self) -> Result<What, Failure> {
+        Ok(self.what.parse()?)
+    }
+}
+
+#[derive(Args)]
+pub(crate) struct PlanOptions {
+    #[command(flatten)]
+    pub(crate) what: WhatOptions,
+    /// What tables say: wld (value), dtw (plies to the end), dtz (plies to the next conversion)
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "wld,dtw", value_parser = metric)]
+    pub(crate) metric: Vec<Metric>,
+    /// Worker threads [default: one for each processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
+    pub(crate) threads: Option<u16>,
+}
+
+#[derive(Args)]
+pub(crate) struct GenOptions {
+    #[command(flatten)]
+    pub(crate) plan: PlanOptions,
+    /// Most memory to use, such as 16G: K, M, G and T are powers of 1000, Ki, Mi, Gi and Ti of 1024
+    /// [default: what is available]
+    #[arg(long, value_name = "SIZE", value_parser = words::parse_bytes)]
+    pub(crate) memory: Option<u64>,
+}
+
+#[derive(Args)]
+pub(crate) struct InfoOptions {
+    /// A table
+    pub(crate) file: PathBuf,
+    /// Answer with one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum BenchCommand {
+    /// Measure probing on random positions: cold (nothing cached) and warm
+    #[command(after_help = "Examples:
+  petrov bench probe
+  petrov bench probe --game english --pieces 4 --metric dtw --seconds 5
+  petrov bench probe --threads 4 --json
+
+Positions are drawn beforehand, every placement of so many pieces being as likely as any other.
+The cold row decodes a block for every look-up; the warm row has the default cache (64 MiB) and has
+touched every block once. Speed and latencies are measured in separate passes.")]
+    Probe(BenchProbeOptions),
+}
+
+#[derive(Args)]
+pub(crate) struct BenchProbeOptions {
+    /// Name of a game, see `petrov games`
+    #[arg(long, default_value = "russian")]
+    pub(crate) game: String,
+    /// Pieces of each position [default: the most that the tables have]
+    #[arg(long, value_name = "N")]
+    pub(crate) pieces: Option<u8>,
+    /// Tables to probe: wld, dtw or dtz
+    #[arg(long, default_value = "wld", value_parser = metric)]
+    pub(crate) metric: Metric,
+    /// Threads that probe at the same time
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
+    pub(crate) threads: u16,
+    /// Seconds of each measurement
+    #[arg(long, value_name = "N", default_value = "2", value_parser = seconds)]
+    pub(crate) seconds: f64,
+    /// Answer with one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct CompletionsOptions {
+    /// The shell
+    pub(crate) shell: Shell,
+}
+
+/// More threads than any machine has processors.
+const MOST_THREADS: i64 = 1024;
+
+fn metric(text: &str) -> Result<Metric, String> {
+    Metric::ALL
+        .into_iter()
+        .find(|metric| metric.name() == text)
+        .ok_or_else(|| "expected wld, dtw or dtz".to_owned())
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    const LONGEST: f64 = 3600.0;
+    text.parse()
+        .ok()
+        .filter(|seconds| (0.01..=LONGEST).contains(seconds))
+        .ok_or_else(|| format!("expected a number from 0.01 to {LONGEST}"))
+}
+
+/// Reads the command line; what `--help`, `--version` and errors have to say
+/// is said here, and the exit status returned.
+pub(crate) fn parse() -> Result<Arguments, ExitCode> {
+    Arguments::try_parse().map_err(|error| match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            // Nobody reads it if it cannot be written.
+            let _ = error.print();
+            ExitCode::SUCCESS
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let _ = error.print();
+            ExitCode::from(USAGE)
+        }
+        _ => {
+            eprintln!("petrov: {}", usage_message(&error));
+            ExitCode::from(USAGE)
+        }
+    })
+}
+
+/// What clap says in several lines, in one.
+fn usage_message(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    let end = ["\n\nUsage:", "\n\nFor more information"]
+        .iter()
+        .filter_map(|mark| text.find(mark))
+        .min();
+    let said = words::one_line(&text[..end.unwrap_or(text.len())]);
+    match error.get(ContextKind::Usage) {
+        Some(usage) => format!("{said}; {}", words::one_line(&usage.to_string())),
+        None => format!("{said}; see `petrov --help`"),
+    }
+}
+
+/// Prints the completions of a shell.
+pub(crate) fn completions(options: &CompletionsOptions, output: &mut Output) -> Result<(), Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(options.shell, &mut Arguments::command(), "petrov", &mut script);
+    output.write_all(&script)?;
+    Ok(())
+}

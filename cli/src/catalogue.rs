@@ -1,0 +1,107 @@
+//! `petrov games` and `petrov rules`.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use petrov_games::draughts::Game;
+use serde::Serialize;
+
+use crate::args::{JsonOnly, RulesOptions};
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::setting::Setting;
+use crate::words::Columns;
+
+/// The family of all games so far.
+const FAMILY: &str = "draughts";
+
+#[derive(Serialize)]
+struct GameDocument<'a> {
+    name: &'a str,
+    family: &'static str,
+    board: String,
+    squares: u32,
+    description: &'a str,
+}
+
+fn board(game: &Game) -> String {
+    format!("{}x{}", game.board().files(), game.board().ranks())
+}
+
+/// Lists the known games.
+pub(crate) fn games(options: &JsonOnly, setting: &Setting, output: &mut Output) -> Result<(), Failure> {
+    let documents: Vec<GameDocument<'_>> = setting
+        .games
+        .iter()
+        .map(|game| GameDocument {
+            name: game.name(),
+            family: FAMILY,
+            board: board(game),
+            squares: game.board().squares(),
+            description: game.description(),
+        })
+        .collect();
+    if options.json {
+        return output.json(&documents);
+    }
+    let mut columns = Columns::new(&["game", "family", "board", " squares", "description"]);
+    for game in documents {
+        columns.row(vec![
+            game.name.to_owned(),
+            game.family.to_owned(),
+            game.board,
+            game.squares.to_string(),
+            game.description.to_owned(),
+        ]);
+    }
+    write!(output, "{columns}")?;
+    Ok(())
+}
+
+#[derive(Serialize)]
+struct RulesDocument<'a> {
+    name: &'a str,
+    family: &'static str,
+    description: &'a str,
+    source: &'a str,
+    fingerprint: String,
+    axes: BTreeMap<&'static str, String>,
+}
+
+/// Prints the rules of a game.
+pub(crate) fn rules(options: &RulesOptions, setting: &Setting, output: &mut Output) -> Result<(), Failure> {
+    let game = setting.game(&options.game)?;
+    if options.toml {
+        output.write_all(game.rule_file().to_toml().as_bytes())?;
+        return Ok(());
+    }
+    let axes = game.rules().axes();
+    if options.json {
+        return output.json(&RulesDocument {
+            name: game.name(),
+            family: FAMILY,
+            description: game.description(),
+            source: game.source(),
+            fingerprint: game.fingerprint().to_string(),
+            axes: axes.into_iter().collect(),
+        });
+    }
+    for (word, text) in [
+        ("game", game.name()),
+        ("family", FAMILY),
+        ("description", game.description()),
+        ("source", game.source()),
+        ("fingerprint", &game.fingerprint().to_string()),
+    ] {
+        if !text.is_empty() {
+            writeln!(output, "{word:<13}{text}")?;
+        }
+    }
+    let mut columns = Columns::new(&["axis", "value"]);
+    for (axis, value) in axes {
+        let value = if value == "-" { "- (has no meaning here)".to_owned() } else { value };
+        columns.row(vec![axis.to_owned(), value]);
+    }
+    write!(output, "\n{columns}")?;
+    Ok(())
+}

@@ -1,0 +1,109 @@
+//! Why a command ends early, and the exit status of each reason.
+
+use std::fmt;
+use std::io;
+
+use petrov_games::draughts::{AddGameError, FenError, UnknownGame};
+use petrov_gen::{BuildError, PlanError, WhatError};
+use petrov_probe::{OpenError, ProbeError, TableError};
+
+/// Exit status: wrong usage or input.
+pub(crate) const USAGE: u8 = 2;
+/// Exit status: something broke.
+pub(crate) const BROKEN: u8 = 3;
+
+/// Why a command ends early.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Wrong usage or input.
+    Usage(String),
+    /// Something broke: a table, a file, memory.
+    Broken(String),
+    /// Nobody reads the output any more (`petrov ... | head`): no fault of
+    /// anyone's, so nothing is said.
+    Unread,
+}
+
+impl Failure {
+    /// The exit status.
+    pub(crate) fn status(&self) -> u8 {
+        match self {
+            Self::Usage(_) => USAGE,
+            Self::Broken(_) => BROKEN,
+            Self::Unread => 0,
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage(message) | Self::Broken(message) => f.write_str(message),
+            Self::Unread => f.write_str("standard output was closed"),
+        }
+    }
+}
+
+/// Errors of the user's input.
+macro_rules! usage {
+    ($($error:ty),*) => {$(
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                Self::Usage(error.to_string())
+            }
+        }
+    )*};
+}
+
+/// Errors of files and of the system.
+macro_rules! broken {
+    ($($error:ty),*) => {$(
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                Self::Broken(error.to_string())
+            }
+        }
+    )*};
+}
+
+usage!(UnknownGame, AddGameError, FenError, WhatError);
+broken!(OpenError, TableError, BuildError);
+
+impl From<PlanError> for Failure {
+    fn from(error: PlanError) -> Self {
+        match error {
+            PlanError::NoTable { .. } => Self::Usage(error.to_string()),
+            PlanError::Open(_) | PlanError::Foreign { .. } => Self::Broken(error.to_string()),
+        }
+    }
+}
+
+impl From<ProbeError> for Failure {
+    fn from(error: ProbeError) -> Self {
+        match error {
+            ProbeError::NoPosition { .. } => Self::Usage(error.to_string()),
+            ProbeError::Missing { .. }
+            | ProbeError::Table(_)
+            | ProbeError::Foreign { .. }
+            | ProbeError::Header { .. }
+            | ProbeError::NoDistances { .. } => Self::Broken(error.to_string()),
+        }
+    }
+}
+
+/// Only standard output is written to directly; files are the crates' business.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            Self::Unread
+        } else {
+            Self::Broken(format!("cannot write to standard output: {error}"))
+        }
+    }
+}
+
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        io::Error::from(error).into()
+    }
+}

@@ -1,0 +1,310 @@
+//! `petrov plan` and `petrov gen`.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use petrov_games::draughts::Game;
+use petrov_gen::{BuildOptions, BuildReport, Plan, PlannedTable, Progress, build};
+use petrov_probe::Metric;
+use serde::Serialize;
+
+use crate::args::{GenOptions, PlanOptions};
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::progress;
+use crate::setting::Setting;
+use crate::words::{self, Columns};
+
+#[derive(Serialize)]
+struct PlanDocument {
+    positions: u64,
+    memory_bytes: u64,
+    disk_bytes: u64,
+    cpu_seconds: f64,
+    slices: Vec<SliceDocument>,
+    damaged: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct SliceDocument {
+    material: String,
+    positions: u64,
+    present: Vec<PlannedDocument>,
+    missing: Vec<PlannedDocument>,
+}
+
+#[derive(Serialize)]
+struct PlannedDocument {
+    metric: &'static str,
+    path: String,
+}
+
+fn planned(tables: &[PlannedTable]) -> Vec<PlannedDocument> {
+    tables
+        .iter()
+        .map(|table| PlannedDocument {
+            metric: table.metric.name(),
+            path: table.path.display().to_string(),
+        })
+        .collect()
+}
+
+impl PlanDocument {
+    fn new(plan: &Plan) -> Self {
+        Self {
+            positions: plan.positions,
+            memory_bytes: plan.memory_bytes,
+            disk_bytes: plan.disk_bytes,
+            cpu_seconds: plan.cpu_seconds,
+            slices: plan
+                .slices
+                .iter()
+                .map(|slice| SliceDocument {
+                    material: slice.material.to_string(),
+                    positions: slice.positions,
+                    present: planned(&slice.present),
+                    missing: planned(&slice.missing),
+                })
+                .collect(),
+            damaged: plan.damaged.clone(),
+        }
+    }
+}
+
+/// The game, the options of the build, and the plan.
+fn make_plan<'s>(
+    options: &PlanOptions,
+    memory: Option<u64>,
+    setting: &'s Setting,
+) -> Result<(&'s Game, BuildOptions, Plan), Failure> {
+    let game = setting.game(&options.what.game)?;
+    let what = options.what.what()?;
+    let build_options = BuildOptions {
+        metrics: options.metric.clone(),
+        dirs: setting.dirs.clone(),
+        threads: options.threads.unwrap_or(0).into(),
+        memory,
+    };
+    let plan = petrov_gen::plan(game, what, &build_options)?;
+    Ok((game, build_options, plan))
+}
+
+/// `wld and dtw`.
+fn metrics_in_words(metrics: &[Metric]) -> String {
+    let names: Vec<&str> = Metric::ALL
+        .into_iter()
+        .filter(|metric| metrics.contains(metric))
+        .map(Metric::name)
+        .collect();
+    names.join(" and ")
+}
+
+/// What is to be done, in a few lines.
+fn plan_in_words(game: &Game, options: &BuildOptions, plan: &Plan, setting: &Setting) -> String {
+    let tables: usize = plan.slices.iter().map(|slice| slice.missing.len()).sum();
+    let present: usize = plan.slices.iter().map(|slice| slice.present.len()).sum();
+    let metrics = metrics_in_words(&options.metrics);
+    if plan.is_done() {
+        return format!(
+            "{}: nothing to build, {} of {metrics} complete in {}\n",
+            game.name(),
+            words::count(present as u64, "table", "tables"),
+            setting.dirs_in_words()
+        );
+    }
+    let threads = match options.threads {
+        0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        threads => threads,
+    };
+    let slices = plan.slices.iter().filter(|slice| !slice.missing.is_empty()).count();
+    let there = if present > 0 {
+        format!(" ({} there already)", words::thousands(present as u64))
+    } else {
+        String::new()
+    };
+    format!(
+        "{}: {} of {metrics} to build{there}\n\
+         positions  {} in {}\n\
+         memory     about {}\n\
+         disk       about {}\n\
+         time       roughly {} with {}\n",
+        game.name(),
+        words::count(tables as u64, "table", "tables"),
+        words::thousands(plan.positions),
+        words::count(slices as u64, "slice", "slices"),
+        words::bytes(plan.memory_bytes),
+        words::bytes(plan.disk_bytes),
+        words::duration(plan.cpu_seconds / threads as f64),
+        words::count(threads as u64, "thread", "threads"),
+    )
+}
+
+/// Says what building would take.
+pub(crate) fn plan(options: &PlanOptions, setting: &Setting, output: &mut Output) -> Result<(), Failure> {
+    let (game, build_options, plan) = make_plan(options, None, setting)?;
+    for fault in &plan.damaged {
+        setting.note(&format!("warning: damaged table, would be built again: {fault}"));
+    }
+    if options.what.json {
+        return output.json(&PlanDocument::new(&plan));
+    }
+    write!(output, "{}", plan_in_words(game, &build_options, &plan, setting))?;
+    let mut columns = Columns::new(&["material", " positions", "to build", "there"]);
+    let names = |tables: &[PlannedTable]| -> String {
+        let names: Vec<&str> = tables.iter().map(|table| table.metric.name()).collect();
+        names.join(",")
+    };
+    for slice in &plan.slices {
+        columns.row(vec![
+            slice.material.to_string(),
+            words::thousands(slice.positions),
+            names(&slice.missing),
+            names(&slice.present),
+        ]);
+    }
+    write!(output, "\n{columns}")?;
+    Ok(())
+}
+
+#[derive(Serialize)]
+struct GenDocument {
+    tables: Vec<TableDocument>,
+    positions: u64,
+    solve_cpu_seconds: f64,
+    write_cpu_seconds: f64,
+    cpu_seconds: f64,
+    wall_seconds: f64,
+    peak_memory_bytes: u64,
+}
+
+#[derive(Serialize)]
+struct TableDocument {
+    material: String,
+    metric: &'static str,
+    built: bool,
+    positions: u64,
+    bytes: u64,
+    path: String,
+    solve_cpu_seconds: f64,
+    write_cpu_seconds: f64,
+}
+
+impl GenDocument {
+    fn new(report: &BuildReport) -> Self {
+        Self {
+            tables: report
+                .tables
+                .iter()
+                .map(|table| TableDocument {
+                    material: table.material.to_string(),
+                    metric: table.metric.name(),
+                    built: table.built,
+                    positions: table.positions,
+                    bytes: table.bytes,
+                    path: table.path.display().to_string(),
+                    solve_cpu_seconds: table.solve_cpu_seconds,
+                    write_cpu_seconds: table.write_cpu_seconds,
+                })
+                .collect(),
+            positions: report.positions,
+            solve_cpu_seconds: report.solve_cpu_seconds,
+            write_cpu_seconds: report.write_cpu_seconds,
+            cpu_seconds: report.cpu_seconds,
+            wall_seconds: report.wall_seconds,
+            peak_memory_bytes: report.peak_memory_bytes,
+        }
+    }
+}
+
+/// Builds what is missing.
+pub(crate) fn gen_tables(options: &GenOptions, setting: &Setting, output: &mut Output) -> Result<(), Failure> {
+    let json = options.plan.what.json;
+    let (game, build_options, plan) = make_plan(&options.plan, options.memory, setting)?;
+    for fault in &plan.damaged {
+        setting.note(&format!("warning: damaged table, building it again: {fault}"));
+    }
+    let progress = Progress::default();
+    // The plan goes to standard error: standard output is for the answer, and
+    // stays empty if there is none.
+    let announce = || {
+        if setting.talks() && !json && !plan.is_done() {
+            eprint!("{}", plan_in_words(game, &build_options, &plan, setting));
+        }
+        for slice in &plan.slices {
+            for table in &slice.missing {
+                setting.detail(&format!("to build: {}", table.path.display()));
+            }
+        }
+    };
+    let report = progress::watch(&progress, !setting.talks(), announce, || {
+        build(game, &plan, &build_options, &progress)
+    })?;
+    if json {
+        return output.json(&GenDocument::new(&report));
+    }
+    if !setting.talks() {
+        return Ok(());
+    }
+    if plan.is_done() {
+        write!(output, "{}", plan_in_words(game, &build_options, &plan, setting))?;
+        return Ok(());
+    }
+    summary(&report, output)
+}
+
+/// What was built, by number of pieces and metric.
+fn summary(report: &BuildReport, output: &mut Output) -> Result<(), Failure> {
+    #[derive(Default)]
+    struct Sum {
+        tables: u64,
+        positions: u64,
+        bytes: u64,
+        solve: f64,
+        write: f64,
+    }
+    let mut sums: BTreeMap<(u8, Metric), Sum> = BTreeMap::new();
+    for table in report.tables.iter().filter(|table| table.built) {
+        let sum = sums.entry((table.material.pieces(), table.metric)).or_default();
+        sum.tables += 1;
+        sum.positions += table.positions;
+        sum.bytes += table.bytes;
+        sum.solve += table.solve_cpu_seconds;
+        sum.write += table.write_cpu_seconds;
+    }
+    let mut columns = Columns::new(&[
+        " pieces",
+        "metric",
+        " tables",
+        " positions",
+        " size",
+        " bits each",
+        " solving s",
+        " writing s",
+    ]);
+    for ((pieces, metric), sum) in sums {
+        columns.row(vec![
+            pieces.to_string(),
+            metric.to_string(),
+            sum.tables.to_string(),
+            words::thousands(sum.positions),
+            words::bytes(sum.bytes),
+            format!("{:.3}", sum.bytes as f64 * 8.0 / sum.positions.max(1) as f64),
+            format!("{:.2}", sum.solve),
+            format!("{:.2}", sum.write),
+        ]);
+    }
+    write!(output, "{columns}")?;
+    let built = report.tables.iter().filter(|table| table.built);
+    let bytes = built.clone().map(|table| table.bytes).sum();
+    writeln!(
+        output,
+        "\nbuilt {} ({}) of {} in {:.1} s ({:.1} s of processor time), at most {} of memory",
+        words::count(built.count() as u64, "table", "tables"),
+        words::bytes(bytes),
+        words::count(report.positions, "position", "positions"),
+        report.wall_seconds,
+        report.cpu_seconds,
+        words::bytes(report.peak_memory_bytes),
+    )?;
+    Ok(())
+}

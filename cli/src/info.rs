@@ -1,0 +1,177 @@
+//! `petrov info`: the header of a table file.
+
+use std::io::Write;
+
+use petrov_games::Fingerprint;
+use petrov_probe::format::{self, Header, SideParts};
+use petrov_probe::{BlockCache, Digit, DigitOrder, Table, Value};
+use serde::Serialize;
+
+use crate::args::InfoOptions;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::words::{self, Columns};
+
+#[derive(Serialize)]
+struct InfoDocument<'a> {
+    file: String,
+    format_version: u16,
+    family: &'static str,
+    game: &'a str,
+    fingerprint: String,
+    material: &'a str,
+    metric: &'static str,
+    free_entries: bool,
+    block_bytes: u32,
+    dictionary_bytes: usize,
+    header_bytes: u32,
+    file_bytes: u64,
+    sides: Vec<SideDocument>,
+}
+
+#[derive(Serialize)]
+struct SideDocument {
+    to_move: &'static str,
+    order: u8,
+    order_text: String,
+    entries: u64,
+    blocks: usize,
+    raw_blocks: usize,
+    stored_values: u32,
+    positions: u64,
+    wins: u64,
+    draws: u64,
+    losses: u64,
+    max_win: Option<u16>,
+    max_loss: Option<u16>,
+    longest_win: Option<u64>,
+    palette: Vec<PaletteDocument>,
+}
+
+#[derive(Serialize)]
+struct PaletteDocument {
+    value: &'static str,
+    distance: u16,
+    positions: u64,
+}
+
+/// The digits from the most to the least significant.
+fn order_text(code: u8) -> String {
+    let Some(order) = DigitOrder::from_code(code) else {
+        return "unknown".to_owned();
+    };
+    let side = |own: bool| if own { "own" } else { "opponent's" };
+    let digits = order.significance.map(|digit| match digit {
+        Digit::Men => format!("men ({} first)", side(order.own_men_first)),
+        Digit::FirstKings => format!("{} kings", side(order.own_kings_first)),
+        Digit::LastKings => format!("{} kings", side(!order.own_kings_first)),
+    });
+    digits.join(", ")
+}
+
+impl SideDocument {
+    fn new(header: &Header, number: usize, side: &SideParts) -> Self {
+        let blocks = header.blocks(number);
+        let [wins, draws, losses] = [Value::Win, Value::Draw, Value::Loss].map(|value| side.count(value));
+        Self {
+            to_move: words::colour(side.to_move),
+            order: side.order,
+            order_text: order_text(side.order),
+            entries: side.entries,
+            blocks: blocks.len(),
+            raw_blocks: blocks.iter().filter(|block| block.is_raw()).count(),
+            stored_values: side.stored,
+            positions: wins.saturating_add(draws).saturating_add(losses),
+            wins,
+            draws,
+            losses,
+            max_win: side.longest(Value::Win),
+            max_loss: side.longest(Value::Loss),
+            longest_win: side.longest_win,
+            palette: side
+                .palette
+                .iter()
+                .map(|entry| PaletteDocument {
+                    value: entry.value.name(),
+                    distance: entry.distance,
+                    positions: entry.count,
+                })
+                .collect(),
+        }
+    }
+}
+
+/// Prints the header of a table.
+pub(crate) fn info(options: &InfoOptions, output: &mut Output) -> Result<(), Failure> {
+    let table = Table::open(&options.file, &BlockCache::new(0))?;
+    let header = table.header();
+    let parts = header.parts();
+    let document = InfoDocument {
+        file: options.file.display().to_string(),
+        format_version: format::VERSION,
+        family: parts.family.name(),
+        game: &parts.game,
+        fingerprint: Fingerprint::from_bytes(parts.fingerprint).to_string(),
+        material: &parts.material,
+        metric: parts.metric.name(),
+        free_entries: parts.free_entries,
+        block_bytes: parts.block_bytes,
+        dictionary_bytes: parts.dictionary.len(),
+        header_bytes: header.header_bytes(),
+        file_bytes: header.file_bytes(),
+        sides: header
+            .sides()
+            .iter()
+            .enumerate()
+            .map(|(number, side)| SideDocument::new(header, number, side))
+            .collect(),
+    };
+    if options.json {
+        return output.json(&document);
+    }
+    show(&document, output)
+}
+
+fn show(document: &InfoDocument<'_>, output: &mut Output) -> Result<(), Failure> {
+    let free = if document.free_entries {
+        "entries with a capture are free"
+    } else {
+        "every entry holds its value"
+    };
+    for (word, text) in [
+        ("file", document.file.clone()),
+        ("format", format!("version {}", document.format_version)),
+        ("family", document.family.to_owned()),
+        ("game", document.game.to_owned()),
+        ("fingerprint", document.fingerprint.clone()),
+        ("material", document.material.to_owned()),
+        ("metric", document.metric.to_owned()),
+        ("entries", free.to_owned()),
+        ("block", format!("{} bytes when decoded", words::thousands(document.block_bytes.into()))),
+        ("dictionary", words::count(document.dictionary_bytes as u64, "byte", "bytes")),
+        ("header", words::count(document.header_bytes.into(), "byte", "bytes")),
+        ("length", words::count(document.file_bytes, "byte", "bytes")),
+    ] {
+        writeln!(output, "{word:<13}{text}")?;
+    }
+    for side in &document.sides {
+        writeln!(output, "\n{} to move", side.to_move)?;
+        for (word, text) in [
+            ("entries", format!("{} in {}", words::thousands(side.entries), words::count(side.blocks as u64, "block", "blocks"))),
+            ("digits", format!("{} (order {})", side.order_text, side.order)),
+            ("values", format!("{} stored of {}", side.stored_values, side.palette.len())),
+        ] {
+            writeln!(output, "{word:<13}{text}")?;
+        }
+        let mut columns = Columns::new(&["value", " plies", " positions"]);
+        for entry in &side.palette {
+            columns.row(vec![
+                entry.value.to_owned(),
+                entry.distance.to_string(),
+                words::thousands(entry.positions),
+            ]);
+        }
+        write!(output, "{columns}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,102 @@
+//! What all commands share: known games, folders of tables, how much is said.
+
+use std::path::{Path, PathBuf};
+
+use petrov_games::draughts::{Game, Games};
+use petrov_probe::{BlockCache, Tables};
+
+use crate::args::Common;
+use crate::failure::Failure;
+use crate::words;
+
+/// Where tables are looked for if nobody says otherwise.
+const DEFAULT_DIR: &str = "tables";
+
+/// Names the folders of tables, separated by colons.
+const DIRS_VARIABLE: &str = "PETROV_TABLES";
+
+/// Known games, folders of tables, how much is said.
+pub(crate) struct Setting {
+    pub(crate) games: Games,
+    pub(crate) dirs: Vec<PathBuf>,
+    quiet: bool,
+    verbose: bool,
+}
+
+impl Setting {
+    /// Reads the rule files and the environment.
+    pub(crate) fn new(common: &Common) -> Result<Self, Failure> {
+        let mut games = Games::built_in();
+        for file in &common.rules {
+            games.add_file(file)?;
+        }
+        Ok(Self {
+            games,
+            dirs: dirs(&common.tables),
+            quiet: common.quiet,
+            verbose: common.verbose,
+        })
+    }
+
+    /// The game of a name.
+    pub(crate) fn game(&self, name: &str) -> Result<&Game, Failure> {
+        Ok(self.games.get(name)?)
+    }
+
+    /// Opens the tables. Those that cannot be used are reported when they are
+    /// asked for, and with `-v` here.
+    pub(crate) fn tables(&self, cache: BlockCache) -> Result<Tables, Failure> {
+        let tables = Tables::open_with(&self.dirs, cache)?;
+        if self.verbose {
+            let count = tables.iter().count();
+            self.detail(&format!("{count} tables in {}", self.dirs_in_words()));
+            for (_, fault) in tables.faults() {
+                self.detail(&format!("left out: {fault}"));
+            }
+        }
+        Ok(tables)
+    }
+
+    /// The folders of tables, for messages.
+    pub(crate) fn dirs_in_words(&self) -> String {
+        let dirs: Vec<String> = self.dirs.iter().map(|dir| dir.display().to_string()).collect();
+        dirs.join(", ")
+    }
+
+    /// True unless `-q` was given.
+    pub(crate) fn talks(&self) -> bool {
+        !self.quiet
+    }
+
+    /// Something to know, on standard error; not with `-q`.
+    pub(crate) fn note(&self, text: &str) {
+        if self.talks() {
+            eprintln!("petrov: {}", words::one_line(text));
+        }
+    }
+
+    /// Something that only `-v` asks for, on standard error.
+    pub(crate) fn detail(&self, text: &str) {
+        if self.verbose {
+            self.note(text);
+        }
+    }
+}
+
+fn dirs(given: &[PathBuf]) -> Vec<PathBuf> {
+    if !given.is_empty() {
+        return given.to_vec();
+    }
+    let named: Vec<PathBuf> = std::env::var_os(DIRS_VARIABLE)
+        .map(|list| {
+            std::env::split_paths(&list)
+                .filter(|dir| !dir.as_os_str().is_empty())
+                .collect()
+        })
+        .unwrap_or_default();
+    if named.is_empty() {
+        vec![Path::new(DEFAULT_DIR).to_owned()]
+    } else {
+        named
+    }
+}
