@@ -10,11 +10,37 @@ use crate::rule_text::RuleError;
 use crate::spelling;
 
 /// The rule files that are part of the program, in the order of the list.
-const BUILT_IN: [&str; 4] = [
+const BUILT_IN: [&str; 30] = [
     include_str!("../../rules/russian.toml"),
+    include_str!("../../rules/russian-giveaway.toml"),
     include_str!("../../rules/brazilian.toml"),
+    include_str!("../../rules/pool.toml"),
+    include_str!("../../rules/jamaican.toml"),
     include_str!("../../rules/english.toml"),
+    include_str!("../../rules/english-giveaway.toml"),
     include_str!("../../rules/italian.toml"),
+    include_str!("../../rules/spanish.toml"),
+    include_str!("../../rules/portuguese.toml"),
+    include_str!("../../rules/argentinian.toml"),
+    include_str!("../../rules/czech.toml"),
+    include_str!("../../rules/thai.toml"),
+    include_str!("../../rules/german-dame.toml"),
+    include_str!("../../rules/russian-stop.toml"),
+    include_str!("../../rules/german-lasker.toml"),
+    include_str!("../../rules/old-french.toml"),
+    include_str!("../../rules/myanmar.toml"),
+    include_str!("../../rules/spantsireti.toml"),
+    include_str!("../../rules/international.toml"),
+    include_str!("../../rules/international-giveaway.toml"),
+    include_str!("../../rules/breakthrough.toml"),
+    include_str!("../../rules/killer.toml"),
+    include_str!("../../rules/ghanaian.toml"),
+    include_str!("../../rules/frisian.toml"),
+    include_str!("../../rules/canadian.toml"),
+    include_str!("../../rules/malaysian.toml"),
+    include_str!("../../rules/turkish.toml"),
+    include_str!("../../rules/armenian.toml"),
+    include_str!("../../rules/ossetian.toml"),
 ];
 
 /// Largest rule file read, in bytes.
@@ -65,7 +91,7 @@ pub enum AddGameError {
 
 /// No game has this name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("unknown game {name:?}; {}known games are {}", did_you_mean(.near), .known.join(", "))]
+#[error("unknown game {name:?}; {}", instead(.near, .known))]
 pub struct UnknownGame {
     /// The name asked for.
     pub name: String,
@@ -75,11 +101,12 @@ pub struct UnknownGame {
     pub known: Vec<String>,
 }
 
-fn did_you_mean(near: &[String]) -> String {
+/// The near names, or all if none is near.
+fn instead(near: &[String], known: &[String]) -> String {
     if near.is_empty() {
-        String::new()
+        format!("known games are {}", known.join(", "))
     } else {
-        format!("did you mean {}? ", near.join(" or "))
+        format!("did you mean {}?", near.join(" or "))
     }
 }
 
