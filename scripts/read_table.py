@@ -400,7 +400,8 @@ class SideIndex:
             pieces = moved(pieces, back)
         index = 0
         for name in self.significance:
-            index = index * self.ranges[name] + digits.get(name, self.digit(name, pieces))
+            digit = digits[name] if name in digits else self.digit(name, pieces)
+            index = index * self.ranges[name] + digit
         return index
 
 

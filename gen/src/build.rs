@@ -179,11 +179,11 @@ fn check_room(plan: &Plan, options: &BuildOptions) -> Result<(), BuildError> {
         return Ok(());
     }
     let needed = plan.memory_bytes;
-    if let Some(allowed) = options.memory.or_else(clock::available_memory) {
-        if needed > allowed {
-            let limit = options.memory.is_some();
-            return Err(BuildError::Memory { needed, allowed, limit });
-        }
+    if let Some(allowed) = options.memory.or_else(clock::available_memory)
+        && needed > allowed
+    {
+        let limit = options.memory.is_some();
+        return Err(BuildError::Memory { needed, allowed, limit });
     }
     let dir = options.dirs.first().map_or(Path::new("tables"), PathBuf::as_path);
     let existing = dir.ancestors().find(|dir| dir.exists()).unwrap_or(Path::new("."));
@@ -273,12 +273,17 @@ impl<'a, B: Bits> Builder<'a, B> {
             self.progress.set_step("solving", &material);
             self.solver.solve(material, pass.metric, solved, &self.progress.done);
         }
-        let mut solve_seconds = if step.load.is_some() {
+        let solve_seconds = if step.load.is_some() {
             0.0
         } else {
             clock::cpu_seconds() - start
         };
         self.report.solve_cpu_seconds += solve_seconds;
+        let solved_here = step
+            .write
+            .iter()
+            .map(|table| table.metric)
+            .max_by_key(|metric| *metric == pass.metric);
         for table in &step.write {
             self.progress
                 .set_step("writing", &format_args!("{material}.{}", table.metric));
@@ -293,7 +298,12 @@ impl<'a, B: Bits> Builder<'a, B> {
                 positions: slice.positions,
                 bytes,
                 path: table.path.clone(),
-                solve_cpu_seconds: std::mem::take(&mut solve_seconds),
+                // Counted once: for the metric that was solved, if it is written.
+                solve_cpu_seconds: if solved_here == Some(table.metric) {
+                    solve_seconds
+                } else {
+                    0.0
+                },
                 write_cpu_seconds: write_seconds,
             });
         }
@@ -542,10 +552,10 @@ impl<'a, B: Bits> ViewOfSide<'a, B> {
     fn codes(&self, order: &StoredOrder<'_, B>, range: Range<u64>, codes: &mut [u16]) {
         let mut codes = codes.iter_mut();
         order.for_each(range, |entry| {
-            if let Some(code) = codes.next() {
-                if !self.side.values.is_free(entry) {
-                    *code = self.codes[slot(self.score(entry))];
-                }
+            if let Some(code) = codes.next()
+                && !self.side.values.is_free(entry)
+            {
+                *code = self.codes[slot(self.score(entry))];
             }
         });
     }

@@ -505,19 +505,35 @@ fn scratch_bytes<B: petrov_games::Bits>(game: &Game, material: Material, threads
     let fold = if material.men() == 0 { symmetries } else { 1 };
     // A unit that is alone on its level is shared by the threads.
     let units = if material.men() == 0 { 1 } else { threads };
-    let halves: &[(u8, u8)] = if material.men() == 0 && material.is_even() {
-        &[(white, black)]
+    // Where men move sideways, each can stand on any square of its rank.
+    let sideways = game.rules().man_move != ManMove::DiagonalForward;
+    let stands = |men: u8| {
+        if sideways {
+            u64::from(game.board().files()).saturating_pow(men.into())
+        } else {
+            1
+        }
+    };
+    let (one, other) = (material.white(), material.black());
+    let halves: &[(Army, Army)] = if material.men() == 0 && material.is_even() {
+        &[(one, other)]
     } else {
-        &[(white, black), (black, white)]
+        &[(one, other), (other, one)]
     };
     let unit: u64 = halves
         .iter()
         .map(|(own, opp)| {
-            let rows = binomial(squares, *opp).div_ceil(fold);
-            let words = own.checked_sub(1).map_or(0, |others| binomial(squares, others));
+            let rows = binomial(squares, opp.kings)
+                .div_ceil(fold)
+                .saturating_mul(stands(opp.men));
+            let cells = binomial(squares, own.kings).saturating_mul(stands(own.men));
+            let words = match own.kings.checked_sub(1) {
+                Some(others) => binomial(squares, others).saturating_mul(stands(own.men)),
+                None if sideways => stands(own.men),
+                None => 0,
+            };
             // Arrivals of the first round: half of all positions, eight bytes each.
-            let row =
-                UnitFrame::<B>::row_bytes(binomial(squares, *own), words).saturating_add(4 * binomial(squares, *own));
+            let row = UnitFrame::<B>::row_bytes(cells, words).saturating_add(cells.saturating_mul(4));
             rows.saturating_mul(row)
         })
         .fold(0, u64::saturating_add);

@@ -218,7 +218,13 @@ impl<'a, B: Bits> SliceSolver<'a, B> {
         let most = self.board.rank_set(0).count_ones() as u8;
         let white = shares(material.white().men, 0..ranks - 1, most, ranks);
         let black = shares(material.black().men, 1..ranks, most, ranks);
-        let weight = |share: &[u8]| -> u32 { share.iter().enumerate().map(|(rank, men)| rank as u32 * u32::from(*men)).sum() };
+        let weight = |share: &[u8]| -> u32 {
+            share
+                .iter()
+                .enumerate()
+                .map(|(rank, men)| rank as u32 * u32::from(*men))
+                .sum()
+        };
         let turned = |share: &[u8]| -> Vec<u8> { share.iter().rev().copied().collect() };
         for white in &white {
             for black in &black {
@@ -232,7 +238,13 @@ impl<'a, B: Bits> SliceSolver<'a, B> {
                     [true, true]
                 };
                 let level = weight(white) + weight(&turned(black));
-                add(level, UnitPlace { men: UnitMen::Ranks(white.clone(), black.clone()), keep });
+                add(
+                    level,
+                    UnitPlace {
+                        men: UnitMen::Ranks(white.clone(), black.clone()),
+                        keep,
+                    },
+                );
             }
         }
     }
@@ -293,7 +305,11 @@ impl<'a, B: Bits> SliceSolver<'a, B> {
                     ..Pieces::default()
                 };
                 let all_men = *own_men | *opp_men;
-                let digit = if all_men.is_empty() { 0 } else { side.index.digits(&pieces)[Digit::Men as usize] };
+                let digit = if all_men.is_empty() {
+                    0
+                } else {
+                    side.index.digits(&pieces)[Digit::Men as usize]
+                };
                 let mut cursor = side.values.cursor(digit * side.index.scale(Digit::Men));
                 for row in 0..rows {
                     let opp_kings = opp.set(frame.row_set(half, row));
@@ -331,5 +347,8 @@ fn shares(men: u8, allowed: Range<usize>, most: u8, ranks: usize) -> Vec<Vec<u8>
             })
             .collect();
     }
-    ways.into_iter().filter(|(_, left)| *left == 0).map(|(share, _)| share).collect()
+    ways.into_iter()
+        .filter(|(_, left)| *left == 0)
+        .map(|(share, _)| share)
+        .collect()
 }

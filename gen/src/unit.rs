@@ -229,14 +229,22 @@ impl<B: Bits> UnitFrame<'_, B> {
     /// Words of one row and arrangement.
     #[inline(always)]
     fn word_count(&self, half: usize) -> usize {
-        if self.sideways { self.own[half].word_count().max(1) } else { self.own[half].word_count() }
+        if self.sideways {
+            self.own[half].word_count().max(1)
+        } else {
+            self.own[half].word_count()
+        }
     }
 
     /// The lanes of a set of the mover's kings.
     #[inline(always)]
     fn lanes<const SIDEWAYS: bool>(&self, half: usize, set: u32) -> &[(u32, u8)] {
         let own = self.own[half];
-        if SIDEWAYS && own.count() == 0 { NO_KINGS } else { own.lanes(set) }
+        if SIDEWAYS && own.count() == 0 {
+            NO_KINGS
+        } else {
+            own.lanes(set)
+        }
     }
 
     fn other(&self, half: usize) -> usize {
@@ -267,6 +275,13 @@ struct Owners {
     /// First block of each half, and rows to a block.
     first_block: [usize; 2],
     block_rows: [u32; 2],
+}
+
+/// What the blocks of a unit work on.
+struct Site<'a, B> {
+    frame: &'a UnitFrame<'a, B>,
+    men: &'a Men<B>,
+    owners: Owners,
 }
 
 /// A half of a unit after solving.
@@ -333,13 +348,17 @@ impl<B: Bits> Unit<B> {
     /// what sideways moves need.
     fn run<const SIDEWAYS: bool>(&mut self, frame: &UnitFrame<'_, B>, solved: &Solved<B>, men: &Men<B>) {
         self.prepare(frame, men);
-        let owners = self.owners;
-        self.each(|block| block.start::<SIDEWAYS>(frame, &owners, solved, men));
+        let at = Site {
+            frame,
+            men,
+            owners: self.owners,
+        };
+        self.each(|block| block.start::<SIDEWAYS>(&at, solved));
         self.exchange();
         let mut ply = 0;
         while self.blocks.iter().any(Block::is_busy) {
             ply += 1;
-            self.each(|block| block.advance::<SIDEWAYS>(frame, &owners, men, ply));
+            self.each(|block| block.advance::<SIDEWAYS>(&at, ply));
             self.exchange();
         }
     }
@@ -404,21 +423,15 @@ impl<B: Bits> Block<B> {
     }
 
     /// Initialises every position of the block by looking forward.
-    fn start<const SIDEWAYS: bool>(
-        &mut self,
-        frame: &UnitFrame<'_, B>,
-        owners: &Owners,
-        solved: &Solved<B>,
-        men: &Men<B>,
-    ) {
+    fn start<const SIDEWAYS: bool>(&mut self, at: &Site<'_, B>, solved: &Solved<B>) {
         let half = self.half;
-        let own = frame.own[half];
+        let own = at.frame.own[half];
         for row in self.rows.clone() {
-            let (opp_men, opp_kings) = frame.row_pieces(half, men, row);
+            let (opp_men, opp_kings) = at.frame.row_pieces(half, at.men, row);
             if !(opp_men & opp_kings).is_empty() {
                 continue;
             }
-            for (arrangement, own_men) in men.own[half].iter().enumerate() {
+            for (arrangement, own_men) in at.men.own[half].iter().enumerate() {
                 let taken = opp_men | opp_kings | *own_men;
                 if SIDEWAYS && !((opp_men | opp_kings) & *own_men).is_empty() || !(opp_kings & *own_men).is_empty() {
                     continue;
@@ -435,12 +448,12 @@ impl<B: Bits> Block<B> {
                         opp_kings,
                     };
                     let place = (arrangement * own.len()) as u32 + set;
-                    match first_look::<B, SIDEWAYS>(frame, solved, &pieces) {
+                    match first_look::<B, SIDEWAYS>(at.frame, solved, &pieces) {
                         FirstLook::Decided { score, free } => {
-                            self.settle(frame, owners, men, row, place, score, free);
+                            self.settle(at, row, place, score, free);
                         }
                         FirstLook::Open { conversion } => {
-                            self.open::<SIDEWAYS>(frame, men, row, place, conversion);
+                            self.open::<SIDEWAYS>(at, row, place, conversion);
                         }
                     }
                 }
@@ -450,47 +463,42 @@ impl<B: Bits> Block<B> {
 
     /// Places in a row.
     #[inline(always)]
-    fn width(&self, frame: &UnitFrame<'_, B>, men: &Men<B>) -> usize {
-        frame.own[self.half].len() * men.own[self.half].len()
+    fn width(&self, at: &Site<'_, B>) -> usize {
+        at.frame.own[self.half].len() * at.men.own[self.half].len()
     }
 
     #[inline(always)]
-    fn cell(&self, frame: &UnitFrame<'_, B>, men: &Men<B>, row: u32, place: u32) -> usize {
-        (row - self.rows.start) as usize * self.width(frame, men) + place as usize
+    fn cell(&self, at: &Site<'_, B>, row: u32, place: u32) -> usize {
+        (row - self.rows.start) as usize * self.width(at) + place as usize
     }
 
     /// The first word of a row and arrangement.
     #[inline(always)]
-    fn first_word(&self, frame: &UnitFrame<'_, B>, men: &Men<B>, row: u32, arrangement: u32) -> u32 {
-        let arrangements = men.own[self.half].len() as u32;
-        ((row - self.rows.start) * arrangements + arrangement) * frame.word_count(self.half) as u32
+    fn first_word(&self, at: &Site<'_, B>, row: u32, arrangement: u32) -> u32 {
+        let arrangements = at.men.own[self.half].len() as u32;
+        ((row - self.rows.start) * arrangements + arrangement) * at.frame.word_count(self.half) as u32
     }
 
     /// A place's arrangement and set of kings.
     #[inline(always)]
-    fn split<const SIDEWAYS: bool>(&self, frame: &UnitFrame<'_, B>, place: u32) -> (u32, u32) {
-        let sets = frame.own[self.half].len() as u32;
-        if SIDEWAYS { (place / sets, place % sets) } else { (0, place) }
+    fn split<const SIDEWAYS: bool>(&self, at: &Site<'_, B>, place: u32) -> (u32, u32) {
+        let sets = at.frame.own[self.half].len() as u32;
+        if SIDEWAYS {
+            (place / sets, place % sets)
+        } else {
+            (0, place)
+        }
     }
 
     #[inline(always)]
-    fn settle(
-        &mut self,
-        frame: &UnitFrame<'_, B>,
-        owners: &Owners,
-        men: &Men<B>,
-        row: u32,
-        place: u32,
-        score: Score,
-        free: bool,
-    ) {
-        let cell = self.cell(frame, men, row, place);
+    fn settle(&mut self, at: &Site<'_, B>, row: u32, place: u32, score: Score, free: bool) {
+        let cell = self.cell(at, row, place);
         self.cells[cell] = score.to_bits() | if free { FREE } else { 0 };
         if score.is_draw() {
             return;
         }
-        if frame.metric == Metric::Wld || score.distance() == 0 {
-            self.send(frame, owners, row, place, score.is_win());
+        if at.frame.metric == Metric::Wld || score.distance() == 0 {
+            self.send(at, row, place, score.is_win());
         } else {
             let kind = EventKind::Decided;
             self.schedule(u32::from(score.distance()), Event { row, place, kind });
@@ -500,27 +508,20 @@ impl<B: Bits> Block<B> {
     /// A position with quiet moves inside the unit that its conversions do
     /// not decide.
     #[inline(always)]
-    fn open<const SIDEWAYS: bool>(
-        &mut self,
-        frame: &UnitFrame<'_, B>,
-        men: &Men<B>,
-        row: u32,
-        place: u32,
-        conversion: Option<Score>,
-    ) {
+    fn open<const SIDEWAYS: bool>(&mut self, at: &Site<'_, B>, row: u32, place: u32, conversion: Option<Score>) {
         let may_lose = conversion.is_none_or(Score::is_loss);
         if let Some(score) = conversion {
             if score.is_win() {
                 let kind = EventKind::Win;
                 self.schedule(u32::from(score.distance()), Event { row, place, kind });
             } else if score.is_loss() {
-                let cell = self.cell(frame, men, row, place);
+                let cell = self.cell(at, row, place);
                 self.cells[cell] = score.distance();
             }
         }
-        let (arrangement, set) = self.split::<SIDEWAYS>(frame, place);
-        let first = self.first_word(frame, men, row, arrangement);
-        for &(word, king) in frame.lanes::<SIDEWAYS>(self.half, set) {
+        let (arrangement, set) = self.split::<SIDEWAYS>(at, place);
+        let first = self.first_word(at, row, arrangement);
+        for &(word, king) in at.frame.lanes::<SIDEWAYS>(self.half, set) {
             let lane = &mut self.words[(first + word) as usize];
             lane.open |= B::bit(king);
             if may_lose {
@@ -550,34 +551,34 @@ impl<B: Bits> Block<B> {
 
     /// Tells the rows from which the position can be reached.
     #[inline(always)]
-    fn send(&mut self, frame: &UnitFrame<'_, B>, owners: &Owners, row: u32, place: u32, won: bool) {
+    fn send(&mut self, at: &Site<'_, B>, row: u32, place: u32, won: bool) {
         let half = self.half;
-        let (own, opp) = (frame.own[half], frame.opp[half]);
-        let target = frame.other(half);
-        if !frame.sideways && frame.own[target].count() == 0 {
+        let (own, opp) = (at.frame.own[half], at.frame.opp[half]);
+        let target = at.frame.other(half);
+        if !at.frame.sideways && at.frame.own[target].count() == 0 {
             return;
         }
         // The mover's pieces become the opponent's in the other half's view;
         // arrangements have the same numbers there.
         let (mut set, mut row_set) = (place, row);
         let (mut row_base, mut place_base) = (0, 0);
-        if frame.sideways {
+        if at.frame.sideways {
             let (sets, rows) = (own.len() as u32, opp.len() as u32);
             (row_base, set) = (place / sets * sets, place % sets);
             (place_base, row_set) = (row / rows * rows, row % rows);
         }
         let set = own.turned(set);
-        let reached = opp.turned(frame.row_set(half, row_set));
-        let block_rows = owners.block_rows[target];
+        let reached = opp.turned(at.frame.row_set(half, row_set));
+        let block_rows = at.owners.block_rows[target];
         let mut push = |row: u32, place: u32| {
             // One block is the rule; a division costs as much as the rest.
             let block = if block_rows > row { 0 } else { row / block_rows };
-            self.outbox[owners.first_block[target] + block as usize].push(Arrival {
+            self.outbox[at.owners.first_block[target] + block as usize].push(Arrival {
                 row: row - block * block_rows,
                 place: place << 1 | u32::from(won),
             });
         };
-        match &frame.rows[target] {
+        match &at.frame.rows[target] {
             Rows::Plain => push(row_base + set, place_base + reached),
             Rows::Folded { classes, .. } => {
                 let (row, symmetries) = &classes[set as usize];
@@ -590,35 +591,35 @@ impl<B: Bits> Block<B> {
 
     /// One ply: takes what has arrived, works off the words it changed and
     /// lets the ply's events happen.
-    fn advance<const SIDEWAYS: bool>(&mut self, frame: &UnitFrame<'_, B>, owners: &Owners, men: &Men<B>, ply: u16) {
+    fn advance<const SIDEWAYS: bool>(&mut self, at: &Site<'_, B>, ply: u16) {
         let mut inbox = std::mem::take(&mut self.inbox);
         for arrivals in &mut inbox {
             for arrival in arrivals.drain(..) {
-                self.receive::<SIDEWAYS>(frame, men, arrival);
+                self.receive::<SIDEWAYS>(at, arrival);
             }
         }
         self.inbox = inbox;
         let mut dirty = std::mem::take(&mut self.dirty);
         for word in dirty.drain(..) {
             self.is_dirty[(word / 64) as usize] &= !(1 << (word % 64));
-            self.work_off::<SIDEWAYS>(frame, owners, men, word, ply);
+            self.work_off::<SIDEWAYS>(at, word, ply);
         }
         self.dirty = dirty;
         if let Some(mut events) = self.events.pop_front() {
             for event in events.drain(..) {
                 match event.kind {
                     EventKind::Decided => {
-                        let cell = self.cell(frame, men, event.row, event.place);
+                        let cell = self.cell(at, event.row, event.place);
                         let won = Score::from_bits(self.cells[cell]).is_win();
-                        self.send(frame, owners, event.row, event.place, won);
+                        self.send(at, event.row, event.place, won);
                     }
                     EventKind::Win | EventKind::Loss => {
-                        let (arrangement, set) = self.split::<SIDEWAYS>(frame, event.place);
-                        let (word, king) = frame.lanes::<SIDEWAYS>(self.half, set)[0];
-                        let word = self.first_word(frame, men, event.row, arrangement) + word;
+                        let (arrangement, set) = self.split::<SIDEWAYS>(at, event.place);
+                        let (word, king) = at.frame.lanes::<SIDEWAYS>(self.half, set)[0];
+                        let word = self.first_word(at, event.row, arrangement) + word;
                         if self.words[word as usize].open.has(king) {
                             let won = event.kind == EventKind::Win;
-                            self.decide::<SIDEWAYS>(frame, owners, men, event.row, event.place, won, ply);
+                            self.decide::<SIDEWAYS>(at, event.row, event.place, won, ply);
                         }
                     }
                 }
@@ -628,11 +629,11 @@ impl<B: Bits> Block<B> {
     }
 
     #[inline(always)]
-    fn receive<const SIDEWAYS: bool>(&mut self, frame: &UnitFrame<'_, B>, men: &Men<B>, arrival: Arrival) {
+    fn receive<const SIDEWAYS: bool>(&mut self, at: &Site<'_, B>, arrival: Arrival) {
         let won = arrival.place & 1 == 1;
-        let (arrangement, set) = self.split::<SIDEWAYS>(frame, arrival.place >> 1);
-        let first = self.first_word(frame, men, self.rows.start + arrival.row, arrangement);
-        for &(word, king) in frame.lanes::<SIDEWAYS>(self.half, set) {
+        let (arrangement, set) = self.split::<SIDEWAYS>(at, arrival.place >> 1);
+        let first = self.first_word(at, self.rows.start + arrival.row, arrangement);
+        for &(word, king) in at.frame.lanes::<SIDEWAYS>(self.half, set) {
             let lane = &mut self.words[(first + word) as usize];
             // Where men stand still nothing else looks at this word.
             if !SIDEWAYS && lane.open.is_empty() {
@@ -648,9 +649,9 @@ impl<B: Bits> Block<B> {
         if SIDEWAYS && won {
             // A man may have come from another arrangement, which this
             // arrival was perhaps the last to hold.
-            for step in &men.side_steps[self.half][arrangement as usize] {
-                let first = self.first_word(frame, men, self.rows.start + arrival.row, step.to);
-                for &(word, _) in frame.lanes::<SIDEWAYS>(self.half, set) {
+            for step in &at.men.side_steps[self.half][arrangement as usize] {
+                let first = self.first_word(at, self.rows.start + arrival.row, step.to);
+                for &(word, _) in at.frame.lanes::<SIDEWAYS>(self.half, set) {
                     self.mark(first + word);
                 }
             }
@@ -658,21 +659,14 @@ impl<B: Bits> Block<B> {
     }
 
     #[inline(always)]
-    fn work_off<const SIDEWAYS: bool>(
-        &mut self,
-        frame: &UnitFrame<'_, B>,
-        owners: &Owners,
-        men: &Men<B>,
-        word: u32,
-        ply: u16,
-    ) {
+    fn work_off<const SIDEWAYS: bool>(&mut self, at: &Site<'_, B>, word: u32, ply: u16) {
         let half = self.half;
-        let own = frame.own[half];
-        let generator = frame.generator;
-        let word_count = frame.word_count(half) as u32;
+        let own = at.frame.own[half];
+        let generator = at.frame.generator;
+        let word_count = at.frame.word_count(half) as u32;
         let (row, others) = (word / word_count, word % word_count);
         let (row, arrangement) = if SIDEWAYS {
-            let arrangements = men.own[half].len() as u32;
+            let arrangements = at.men.own[half].len() as u32;
             (row / arrangements, row % arrangements)
         } else {
             (row, 0)
@@ -681,27 +675,32 @@ impl<B: Bits> Block<B> {
         let lane = self.words[word as usize];
         let sets = own.len() as u32;
         if SIDEWAYS && !lane.lost_there.is_empty() {
-            self.men_win(frame, owners, men, row, arrangement, others, lane.lost_there, ply);
+            self.men_win(at, row, arrangement, others, lane.lost_there, ply);
         }
         if lane.open.is_empty() {
             self.words[word as usize].lost_there = B::ZERO;
             return;
         }
-        let (opp_men, opp_kings) = frame.row_pieces(half, men, row);
+        let (opp_men, opp_kings) = at.frame.row_pieces(half, at.men, row);
         let has_kings = !SIDEWAYS || own.count() > 0;
         let other_kings = if has_kings { own.word(others) } else { B::ZERO };
-        let empty = generator.playable() & !(men.own[half][arrangement as usize] | opp_men | opp_kings | other_kings);
+        let empty =
+            generator.playable() & !(at.men.own[half][arrangement as usize] | opp_men | opp_kings | other_kings);
         let place = |king: u8| arrangement * sets + if has_kings { own.joined(others, king) } else { 0 };
         if !lane.lost_there.is_empty() {
             self.words[word as usize].lost_there = B::ZERO;
             if has_kings {
                 let won = generator.king_spread(lane.lost_there, empty) & self.words[word as usize].open;
                 for king in won.squares() {
-                    self.decide::<SIDEWAYS>(frame, owners, men, row, place(king), true, ply);
+                    self.decide::<SIDEWAYS>(at, row, place(king), true, ply);
                 }
             }
         }
-        let held = if has_kings { empty & !generator.king_spread(empty & !lane.won_there, empty) } else { B::bit(0) };
+        let held = if has_kings {
+            empty & !generator.king_spread(empty & !lane.won_there, empty)
+        } else {
+            B::bit(0)
+        };
         // What sideways moves of men depend on may have changed without news
         // of this king.
         let news = if SIDEWAYS { held } else { held & !lane.held };
@@ -709,22 +708,23 @@ impl<B: Bits> Block<B> {
         let lost = news & self.words[word as usize].may_lose;
         for king in lost.squares() {
             let place = place(king);
-            let (_, set) = self.split::<SIDEWAYS>(frame, place);
-            let first = self.first_word(frame, men, row, arrangement);
-            let all_held = frame
+            let (_, set) = self.split::<SIDEWAYS>(at, place);
+            let first = self.first_word(at, row, arrangement);
+            let all_held = at
+                .frame
                 .lanes::<SIDEWAYS>(half, set)
                 .iter()
                 .all(|&(word, king)| self.words[(first + word) as usize].held.has(king));
-            if !all_held || SIDEWAYS && !self.men_held(frame, men, row, arrangement, set) {
+            if !all_held || SIDEWAYS && !self.men_held(at, row, arrangement, set) {
                 continue;
             }
-            let conversion = self.cells[self.cell(frame, men, row, place)] & Score::MAX_DISTANCE;
-            if frame.metric != Metric::Wld && conversion > ply {
+            let conversion = self.cells[self.cell(at, row, place)] & Score::MAX_DISTANCE;
+            if at.frame.metric != Metric::Wld && conversion > ply {
                 let kind = EventKind::Loss;
                 // Index 0 of the queue is the ply being worked off.
                 self.schedule(u32::from(conversion - ply) + 1, Event { row, place, kind });
             } else {
-                self.decide::<SIDEWAYS>(frame, owners, men, row, place, false, ply);
+                self.decide::<SIDEWAYS>(at, row, place, false, ply);
             }
         }
     }
@@ -732,22 +732,11 @@ impl<B: Bits> Block<B> {
     /// Positions from which a man can step sideways to one of `lost_there`
     /// are wins. Such a step can be taken back, so the steps from here lead
     /// to them.
-    #[expect(clippy::too_many_arguments, reason = "one word and where it is")]
-    fn men_win(
-        &mut self,
-        frame: &UnitFrame<'_, B>,
-        owners: &Owners,
-        men: &Men<B>,
-        row: u32,
-        arrangement: u32,
-        others: u32,
-        lost_there: B,
-        ply: u16,
-    ) {
-        let own = frame.own[self.half];
+    fn men_win(&mut self, at: &Site<'_, B>, row: u32, arrangement: u32, others: u32, lost_there: B, ply: u16) {
+        let own = at.frame.own[self.half];
         let sets = own.len() as u32;
-        for step in &men.side_steps[self.half][arrangement as usize] {
-            let word = self.first_word(frame, men, row, step.to) + others;
+        for step in &at.men.side_steps[self.half][arrangement as usize] {
+            let word = self.first_word(at, row, step.to) + others;
             let mut won = lost_there & self.words[word as usize].open;
             if let Some(over) = step.over {
                 let there = own.count() > 0 && own.word(others).has(over);
@@ -758,49 +747,45 @@ impl<B: Bits> Block<B> {
             }
             for king in won.squares() {
                 let set = if own.count() > 0 { own.joined(others, king) } else { 0 };
-                self.decide::<true>(frame, owners, men, row, step.to * sets + set, true, ply);
+                self.decide::<true>(at, row, step.to * sets + set, true, ply);
             }
         }
     }
 
     /// Whether every sideways step of a man leads to a win of the opponent.
-    fn men_held(&self, frame: &UnitFrame<'_, B>, men: &Men<B>, row: u32, arrangement: u32, set: u32) -> bool {
-        let own = frame.own[self.half];
+    fn men_held(&self, at: &Site<'_, B>, row: u32, arrangement: u32, set: u32) -> bool {
+        let own = at.frame.own[self.half];
         let own_kings = own.set(set);
-        let (opp_men, opp_kings) = frame.row_pieces(self.half, men, row);
+        let (opp_men, opp_kings) = at.frame.row_pieces(self.half, at.men, row);
         let taken = own_kings | opp_men | opp_kings;
-        let (word, king) = frame.lanes::<true>(self.half, set)[0];
-        men.side_steps[self.half][arrangement as usize].iter().all(|step| {
+        let (word, king) = at.frame.lanes::<true>(self.half, set)[0];
+        at.men.side_steps[self.half][arrangement as usize].iter().all(|step| {
             taken.has(step.target)
                 || step.over.is_some_and(|over| !own_kings.has(over))
-                || self.words[(self.first_word(frame, men, row, step.to) + word) as usize].won_there.has(king)
+                || self.words[(self.first_word(at, row, step.to) + word) as usize]
+                    .won_there
+                    .has(king)
         })
     }
 
     #[inline(always)]
-    #[expect(clippy::too_many_arguments, reason = "one position and what becomes of it")]
-    fn decide<const SIDEWAYS: bool>(
-        &mut self,
-        frame: &UnitFrame<'_, B>,
-        owners: &Owners,
-        men: &Men<B>,
-        row: u32,
-        place: u32,
-        won: bool,
-        ply: u16,
-    ) {
-        let (arrangement, set) = self.split::<SIDEWAYS>(frame, place);
-        let first = self.first_word(frame, men, row, arrangement);
-        for &(word, king) in frame.lanes::<SIDEWAYS>(self.half, set) {
+    fn decide<const SIDEWAYS: bool>(&mut self, at: &Site<'_, B>, row: u32, place: u32, won: bool, ply: u16) {
+        let (arrangement, set) = self.split::<SIDEWAYS>(at, place);
+        let first = self.first_word(at, row, arrangement);
+        for &(word, king) in at.frame.lanes::<SIDEWAYS>(self.half, set) {
             let lane = &mut self.words[(first + word) as usize];
-            lane.open = lane.open & !B::bit(king);
-            lane.may_lose = lane.may_lose & !B::bit(king);
+            lane.open &= !B::bit(king);
+            lane.may_lose &= !B::bit(king);
         }
-        let distance = if frame.metric == Metric::Wld { 0 } else { ply };
-        let score = if won { Score::win(distance) } else { Score::loss(distance) };
-        let cell = self.cell(frame, men, row, place);
+        let distance = if at.frame.metric == Metric::Wld { 0 } else { ply };
+        let score = if won {
+            Score::win(distance)
+        } else {
+            Score::loss(distance)
+        };
+        let cell = self.cell(at, row, place);
         self.cells[cell] = score.to_bits();
-        self.send(frame, owners, row, place, won);
+        self.send(at, row, place, won);
     }
 }
 
@@ -813,7 +798,11 @@ enum FirstLook {
 }
 
 #[inline(always)]
-fn first_look<B: Bits, const SIDEWAYS: bool>(frame: &UnitFrame<'_, B>, solved: &Solved<B>, pieces: &Pieces<B>) -> FirstLook {
+fn first_look<B: Bits, const SIDEWAYS: bool>(
+    frame: &UnitFrame<'_, B>,
+    solved: &Solved<B>,
+    pieces: &Pieces<B>,
+) -> FirstLook {
     let generator = frame.generator;
     let metric = frame.metric;
     // In WLD, nothing is better than a win.

@@ -11,7 +11,7 @@ use petrov_games::{Bits, Fingerprint};
 use crate::cache::{BlockCache, CacheStats};
 use crate::format::Family;
 use crate::index::{DigitOrder, SliceIndex};
-use crate::material::{Army, Material};
+use crate::material::{Army, Material, View};
 use crate::score::{Metric, Score, Value};
 use crate::table::{Table, TableError};
 
@@ -337,6 +337,15 @@ impl Prober<'_> {
         with_lookup!(self, lookup => lookup.max_pieces[metric as usize])
     }
 
+    /// Whether there is a table of a material and metric.
+    #[must_use]
+    pub fn has(&self, material: Material, metric: Metric) -> bool {
+        let (own, opp) = material.armies(View::White);
+        let counts = [own.men, own.kings, opp.men, opp.kings].map(usize::from);
+        counts.iter().all(|count| *count < KINDS)
+            && with_lookup!(self, lookup => lookup.numbers[metric as usize][key(counts)] != 0)
+    }
+
     /// The value of a position for the side to move, from the WLD tables.
     /// Captures are resolved by search, so every position of a material that
     /// is there has a value. Allocates nothing once the blocks are decoded.
@@ -366,7 +375,8 @@ impl Prober<'_> {
     /// All that the tables say of a position and of its moves, best first.
     ///
     /// The value comes from the first of the WLD, DTW and DTZ tables that are
-    /// there; distances are [`Distance::Unknown`] where a table is missing.
+    /// there; distances are [`Distance::Unknown`] where the table of the
+    /// position's material is missing (a finished game needs none).
     ///
     /// # Errors
     /// As [`Prober::value`].
@@ -388,16 +398,19 @@ impl Prober<'_> {
                 game: self.game.name().to_owned(),
             }));
         };
-        let distance = |metric: Metric| {
+        // Captures may lead to other tables or to the end of the game, and so
+        // tell a distance that this position's own material has no table of:
+        // it counts as unknown all the same, so that which distances there are
+        // does not change from one position of a material to the next.
+        let finished = self.game.finished(position).is_some();
+        let material = material(position);
+        let told = |metric: Metric| {
             known[metric as usize]
                 .as_ref()
-                .map_or(Distance::Unknown, |k| Distance::of(k.0))
+                .filter(|_| finished || self.has(material, metric))
         };
-        let move_distance = |metric: Metric, n: usize| {
-            known[metric as usize]
-                .as_ref()
-                .map_or(Distance::Unknown, |k| Distance::of(k.1[n]))
-        };
+        let distance = |metric: Metric| told(metric).map_or(Distance::Unknown, |k| Distance::of(k.0));
+        let move_distance = |metric: Metric, n: usize| told(metric).map_or(Distance::Unknown, |k| Distance::of(k.1[n]));
         let mut moves: Vec<RankedMove> = (0..legal.len())
             .map(|n| RankedMove {
                 played: legal[n],

@@ -101,7 +101,7 @@ fn every_position(name: &str) {
                     checker.check(position);
                     // The other colour's turn is the same table entry, seen the other way round.
                     number += 1;
-                    if number % 16 == 0 {
+                    if number.is_multiple_of(16) {
                         checker.check(&swapped(board, position));
                     }
                 });

@@ -1,0 +1,342 @@
+//! `scripts/read_table.py`, written from `docs/format.md`, against the Rust
+//! reader.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use petrov_games::Bits;
+use petrov_games::draughts::{Colour, Engine, Game, Generator, Position, RuleFile};
+use petrov_gen::write_table;
+use petrov_probe::format::{Family, HeaderParts, PaletteEntry, SideParts};
+use petrov_probe::{BlockCache, DigitOrder, Material, Metric, Score, SliceIndex, Table, Tables, Value, View, material};
+use petrov_tests::{Folder, Random, game, repository};
+use serde_json::{Value as Json, json};
+
+/// The Python that has the package `zstandard`.
+fn python() -> PathBuf {
+    let own = repository().join(".venv/bin/python");
+    let python = if own.exists() { own } else { PathBuf::from("python3") };
+    let usable = Command::new(&python)
+        .args(["-c", "import zstandard"])
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success());
+    assert!(
+        usable,
+        "{} cannot import zstandard: run `scripts/setup --tests` first",
+        python.display()
+    );
+    python
+}
+
+/// What the script prints, given some lines.
+fn read_table(file: &Path, arguments: &[&str], input: &str) -> String {
+    let mut child = Command::new(python())
+        .arg(repository().join("scripts/read_table.py"))
+        .arg(file)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_owned();
+    let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{} {arguments:?}", file.display());
+    writer.join().unwrap().unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn entry_line(table: &Table, side: usize, entry: u64) -> String {
+    let score = table.entry(side, entry).unwrap();
+    format!("{entry}\t{}\t{}\n", score.value(), score.distance())
+}
+
+/// The position with squares named by letter and number, as the script wants
+/// them whatever the game calls them.
+fn plain_fen(game: &Game, position: &Position, mirror: bool) -> String {
+    let list = |colour: Colour| {
+        let mut names = Vec::new();
+        for (set, letter) in [(position.men, ""), (position.kings, "K")] {
+            for square in set[colour as usize].squares() {
+                let (file, rank) = game.board().coordinates(square);
+                let file = if mirror { game.board().files() - 1 - file } else { file };
+                names.push(format!(
+                    "{letter}{}{}",
+                    char::from(b"abcdefghiklm"[usize::from(file)]),
+                    rank + 1
+                ));
+            }
+        }
+        names.join(",")
+    };
+    let turn = if position.turn == Colour::White { "W" } else { "B" };
+    format!("{turn}:W{}:B{}", list(Colour::White), list(Colour::Black))
+}
+
+fn check_header(table: &Table) {
+    let parts = table.header().parts();
+    let printed: Json = serde_json::from_str(&read_table(table.path(), &["--header"], "")).unwrap();
+    let colour = |colour: Colour| if colour == Colour::White { "white" } else { "black" };
+    let sides: Vec<Json> = (0..parts.sides.len())
+        .map(|number| {
+            let side = &parts.sides[number];
+            let line = |line: &PaletteEntry| json!({ "value": line.value.name(), "distance": line.distance, "count": line.count });
+            let blocks = table.header().blocks(number).iter();
+            json!({
+                "to_move": colour(side.to_move),
+                "digit_order": side.order,
+                "entries": side.entries,
+                "stored": side.stored,
+                "palette": side.palette.iter().map(line).collect::<Vec<_>>(),
+                "longest_win": side.longest_win,
+                "blocks": blocks.map(|block| json!({ "offset": block.offset, "stored_bytes": block.stored_bytes,
+                    "packed_bytes": block.packed_bytes, "crc32": block.crc })).collect::<Vec<_>>(),
+            })
+        })
+        .collect();
+    assert_eq!(printed["sides"], json!(sides));
+    assert_eq!(printed["metric"], parts.metric.name());
+    assert_eq!(printed["material"], parts.material);
+    assert_eq!(printed["game"], parts.game);
+    assert_eq!(printed["family"], parts.family.name());
+    assert_eq!(printed["free_entries"], parts.free_entries);
+    assert_eq!(printed["block_bytes"], parts.block_bytes);
+    assert_eq!(printed["dictionary_bytes"], parts.dictionary.len());
+    let fingerprint: String = parts.fingerprint.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    });
+    assert_eq!(printed["fingerprint"], fingerprint);
+}
+
+fn find<'t>(tables: &'t Tables, material: &str, metric: Metric) -> &'t Table {
+    let wanted = |table: &&Table| {
+        let parts = table.header().parts();
+        parts.metric == metric && parts.material == material
+    };
+    tables.iter().find(wanted).unwrap()
+}
+
+/// Header, entries by number, and entries by position of tables as they are
+/// built; with two sides and one, men and none.
+#[test]
+fn built_tables() {
+    let game = game("russian");
+    let folder = Folder::with(&game, "KKMvK", &[Metric::Wld, Metric::Dtw]);
+    folder.build(&game, "KKvKK", &[Metric::Wld, Metric::Dtw], 0);
+    let tables = folder.tables();
+    let prober = tables.prober(&game).unwrap();
+    let mut random = Random::new(7);
+    for (name, metric) in [
+        ("KKMvK", Metric::Wld),
+        ("KKMvK", Metric::Dtw),
+        ("KKvKK", Metric::Wld),
+        ("KKvKK", Metric::Dtw),
+        ("KKvK", Metric::Dtw),
+    ] {
+        let table = find(&tables, name, metric);
+        check_header(table);
+        for (side, parts) in table.header().parts().sides.iter().enumerate() {
+            let entries: Vec<u64> = (0..3000).map(|_| random.below(parts.entries)).collect();
+            let input: String = entries.iter().map(|entry| format!("{entry}\n")).collect();
+            let expected: String = entries.iter().map(|entry| entry_line(table, side, *entry)).collect();
+            assert_eq!(
+                read_table(table.path(), &["--entries", &side.to_string()], &input),
+                expected
+            );
+        }
+
+        // Positions in which the mover has a capture have free entries.
+        let canonical: Material = name.parse().unwrap();
+        let (mut input, mut expected) = (String::new(), Vec::new());
+        while expected.len() < 3000 {
+            let mut armies = (canonical.white(), canonical.black());
+            if random.below(2) == 0 {
+                armies = (armies.1, armies.0);
+            }
+            let position = random.position(game.board(), armies.0, armies.1);
+            if game.legal_moves(&position).iter().any(|played| played.captured != 0) {
+                continue;
+            }
+            let score = prober.score(&position, metric).unwrap();
+            input += &plain_fen(&game, &position, false);
+            input += "\n";
+            expected.push((score.value().name().to_owned(), score.distance().to_string()));
+        }
+        let printed = read_table(table.path(), &["--probe", "8x8-dark"], &input);
+        let mut lines = printed.lines();
+        for (fen, (value, distance)) in input.lines().zip(&expected) {
+            let fields: Vec<&str> = lines.next().unwrap().split('\t').collect();
+            assert_eq!(
+                fields[2..],
+                [value.as_str(), distance.as_str()],
+                "{fen} in {name}.{metric}"
+            );
+        }
+    }
+}
+
+/// Every entry, in order, of a table.
+#[test]
+fn all_entries() {
+    let game = game("brazilian");
+    let folder = Folder::with(&game, "MMvK", &[Metric::Dtw]);
+    let tables = folder.tables();
+    let table = find(&tables, "MMvK", Metric::Dtw);
+    for (side, parts) in table.header().parts().sides.iter().enumerate() {
+        let printed = read_table(table.path(), &["--entries", &side.to_string(), "--all"], "");
+        let expected: String = (0..parts.entries).map(|entry| entry_line(table, side, entry)).collect();
+        assert!(printed == expected, "side {side}");
+    }
+}
+
+/// Distances enough for codes of two bytes.
+const DISTANCES: u16 = 300;
+
+fn made_up(entry: u64, lines: usize) -> u16 {
+    ((entry.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % lines as u64) as u16
+}
+
+/// A table whose entries tell which one was read.
+fn write_made_up<B: Bits>(
+    path: &Path,
+    game: &Game,
+    generator: &Generator<B>,
+    material: Material,
+    orders: [u8; 2],
+    lines: u16,
+) -> Vec<SliceIndex<B>> {
+    let palette: Vec<PaletteEntry> = (0..lines)
+        .map(|distance| PaletteEntry {
+            value: if distance % 2 == 1 { Value::Win } else { Value::Loss },
+            distance,
+            count: 1,
+        })
+        .collect();
+    let (mut indices, mut sides) = (Vec::new(), Vec::new());
+    for (view, code) in material.views().iter().zip(orders) {
+        let (own, opp) = material.armies(*view);
+        let order = DigitOrder::from_code(code).unwrap();
+        let index = SliceIndex::<B>::new(game.rules(), game.board(), own, opp, order).unwrap();
+        sides.push(SideParts {
+            to_move: if *view == View::White {
+                Colour::White
+            } else {
+                Colour::Black
+            },
+            order: code,
+            entries: index.len(),
+            palette: palette.clone(),
+            stored: lines.into(),
+            longest_win: None,
+        });
+        indices.push(index);
+    }
+    let parts = HeaderParts {
+        family: Family::Draughts,
+        metric: Metric::Dtw,
+        free_entries: generator.forced(),
+        fingerprint: game.fingerprint().bytes(),
+        game: game.name().to_owned(),
+        material: material.to_string(),
+        block_bytes: 4096,
+        dictionary: Vec::new(),
+        sides,
+    };
+    let source = |_: usize, range: Range<u64>, codes: &mut [u16]| {
+        for (code, entry) in codes.iter_mut().zip(range) {
+            *code = made_up(entry, lines.into());
+        }
+    };
+    write_table(path, &parts, &source, 1).unwrap();
+    indices
+}
+
+fn check_made_up<B: Bits>(
+    game: &Game,
+    generator: &Generator<B>,
+    board: &str,
+    wanted: Material,
+    orders: [u8; 2],
+    random: &mut Random,
+) {
+    let folder = Folder::default();
+    let path = folder.path().join("made-up.petrov");
+    let lines = if orders[0].is_multiple_of(2) { DISTANCES } else { 5 };
+    let indices = write_made_up(&path, game, generator, wanted, orders, lines);
+    let table = Table::open(&path, &BlockCache::default()).unwrap();
+    let (mut input, mut expected) = (String::new(), String::new());
+    for _ in 0..400 {
+        let (white, black) = if random.below(2) == 0 {
+            (wanted.white(), wanted.black())
+        } else {
+            (wanted.black(), wanted.white())
+        };
+        let position = random.position(game.board(), white, black);
+        assert_eq!(material(&position), wanted);
+        let own = if position.turn == Colour::White { white } else { black };
+        let side = usize::from(own != wanted.white());
+        let entry = indices[side].rank(&generator.view(&position));
+        let score = table.entry(side, entry).unwrap();
+        let line = made_up(entry, lines.into());
+        assert_eq!(
+            score,
+            if line % 2 == 1 {
+                Score::win(line)
+            } else {
+                Score::loss(line)
+            }
+        );
+        input += &plain_fen(game, &position, board.ends_with("mirror"));
+        input += "\n";
+        expected += &format!("{side}\t{}", entry_line(&table, side, entry));
+    }
+    let printed = read_table(&path, &["--probe", board], &input);
+    for ((fen, found), wanted) in input.lines().zip(printed.lines()).zip(expected.lines()) {
+        assert_eq!(found, wanted, "{fen}, orders {orders:?} on {board}");
+    }
+    assert_eq!(printed.lines().count(), expected.lines().count());
+}
+
+fn check_board(size: &str, squares: &str, materials: &[&str]) {
+    let text = std::fs::read_to_string(repository().join("games/rules/russian.toml")).unwrap();
+    let text = text
+        .replace("size = \"8x8\"", &format!("size = \"{size}\""))
+        .replace("squares = \"dark\"", &format!("squares = \"{squares}\""));
+    let game = Game::new(RuleFile::parse(&text).unwrap());
+    let board = format!("{size}-{squares}");
+    let mut random = Random::new(11);
+    for (n, name) in materials.iter().enumerate() {
+        let material: Material = name.parse().unwrap();
+        // Each pair of orders only once, but every order for both sides.
+        let steps = if size == "8x8" && squares == "dark" { 24 } else { 3 };
+        for step in 0..steps {
+            let code = |shift: u8| ((step * (24 / steps) + n * 7) as u8 + shift) % 24;
+            let orders = [code(0), code(5)];
+            match game.engine() {
+                Engine::Narrow(generator) => check_made_up(&game, generator, &board, material, orders, &mut random),
+                Engine::Wide(generator) => check_made_up(&game, generator, &board, material, orders, &mut random),
+            }
+        }
+    }
+}
+
+/// Every digit order, folded and unfolded, with entries that tell one another
+/// apart.
+#[test]
+fn index_in_every_digit_order() {
+    check_board("8x8", "dark", &["KKvK", "KMvMM"]);
+}
+
+#[test]
+fn index_of_other_boards() {
+    check_board("10x8", "dark", &["KKvK", "KMvM"]);
+    check_board("10x10", "mirror", &["KvK", "MMvKM"]);
+    check_board("12x12", "dark", &["KKvK", "KMvM"]);
+    check_board("8x8", "all", &["KKvK", "MMvK", "KMvM"]);
+}
