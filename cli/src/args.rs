@@ -38,21 +38,24 @@ pub(crate) struct Arguments {
     pub(crate) command: Command,
 }
 
+/// Heading of the options of every command.
+const GLOBAL: &str = "Options of every command";
+
 /// Options of every command.
 #[derive(Args)]
 pub(crate) struct Common {
     /// Folder of tables; may be repeated, `gen` writes to the first [default: $PETROV_TABLES
     /// (separated by colons), else tables]
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "DIR")]
     pub(crate) tables: Vec<PathBuf>,
     /// Rule file of a game to know besides the built-in ones; may be repeated
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "FILE")]
     pub(crate) rules: Vec<PathBuf>,
     /// Say nothing but answers and errors
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, help_heading = GLOBAL)]
     pub(crate) quiet: bool,
     /// Say more about what is done
-    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    #[arg(short, long, global = true, help_heading = GLOBAL, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
 }
 
@@ -121,9 +124,12 @@ With - positions are read from standard input, one a line.")]
   petrov info tables/russian/KKKvK.wld.petrov --json")]
     Info(InfoOptions),
     /// Measure speed
-    #[command(subcommand, after_help = "Examples:
+    #[command(
+        subcommand,
+        after_help = "Examples:
   petrov bench probe
-  petrov bench probe --game english --pieces 4 --metric dtw --json")]
+  petrov bench probe --game english --pieces 4 --metric dtw --json"
+    )]
     Bench(BenchCommand),
     /// Print completions for a shell
     #[command(after_help = "Examples:

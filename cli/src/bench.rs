@@ -128,7 +128,10 @@ fn materials_of(game: &Game, pieces: u8) -> Result<Vec<Material>, Failure> {
     let mut found = materials(game, what)?;
     found.retain(|material| material.pieces() == pieces);
     if found.is_empty() {
-        return Err(Failure::Usage(format!("{} has no tables of {pieces} pieces", game.name())));
+        return Err(Failure::Usage(format!(
+            "{} has no tables of {pieces} pieces",
+            game.name()
+        )));
     }
     Ok(found)
 }
@@ -186,7 +189,10 @@ impl<'g> Draw<'g> {
         (0..count)
             .map(|_| {
                 let number = self.random.below(total);
-                let at = self.sides.partition_point(|side| side.2 <= number).min(self.sides.len() - 1);
+                let at = self
+                    .sides
+                    .partition_point(|side| side.2 <= number)
+                    .min(self.sides.len() - 1);
                 let (material, black_moves, _) = self.sides[at];
                 loop {
                     if let Some(position) = self.placement(material, black_moves) {

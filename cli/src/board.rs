@@ -78,8 +78,7 @@ mod tests {
 
     #[test]
     fn letters() {
-        let expected = "\
-   +-----------------+
+        let expected = "   +-----------------+
  8 |   .   .   .   B |
  7 | .   .   .   .   |
  6 |   .   .   .   . |
@@ -99,13 +98,13 @@ mod tests {
         // English: 1 is on Black's side, at White's left but one.
         let english = drawn("english", "W:W32,K5:B1,K31");
         let rows: Vec<&str> = english.lines().collect();
-        assert_eq!(rows[1], "|       b1        2         3         4  |");
-        assert_eq!(rows[2], "|  W5        6         7         8       |");
-        assert_eq!(rows[8], "|  29        30       B31       w32      |");
+        assert_eq!(rows[1], "|       b1         2         3         4  |");
+        assert_eq!(rows[2], "|  W5         6         7         8       |");
+        assert_eq!(rows[8], "|   29        30       B31       w32      |");
         // The Italian board has its dark corner on White's right.
         let italian = drawn("italian", "W:W32,K5:B1,K31");
         let rows: Vec<&str> = italian.lines().collect();
-        assert_eq!(rows[1], "|  b1        2         3         4       |");
-        assert_eq!(rows[8], "|       29        30       B31       w32 |");
+        assert_eq!(rows[1], "|  b1         2         3         4       |");
+        assert_eq!(rows[8], "|        29        30       B31       w32 |");
     }
 }

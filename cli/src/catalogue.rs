@@ -99,7 +99,11 @@ pub(crate) fn rules(options: &RulesOptions, setting: &Setting, output: &mut Outp
     }
     let mut columns = Columns::new(&["axis", "value"]);
     for (axis, value) in axes {
-        let value = if value == "-" { "- (has no meaning here)".to_owned() } else { value };
+        let value = if value == "-" {
+            "- (has no meaning here)".to_owned()
+        } else {
+            value
+        };
         columns.row(vec![axis.to_owned(), value]);
     }
     write!(output, "\n{columns}")?;

@@ -89,14 +89,17 @@ fn make_plan<'s>(
     Ok((game, build_options, plan))
 }
 
-/// `wld and dtw`.
+/// `wld`, `wld and dtw`, or `wld, dtw and dtz`.
 fn metrics_in_words(metrics: &[Metric]) -> String {
     let names: Vec<&str> = Metric::ALL
         .into_iter()
         .filter(|metric| metrics.contains(metric))
         .map(Metric::name)
         .collect();
-    names.join(" and ")
+    match names.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        _ => names.concat(),
+    }
 }
 
 /// What is to be done, in a few lines.

@@ -147,8 +147,14 @@ fn show(document: &InfoDocument<'_>, output: &mut Output) -> Result<(), Failure>
         ("material", document.material.to_owned()),
         ("metric", document.metric.to_owned()),
         ("entries", free.to_owned()),
-        ("block", format!("{} bytes when decoded", words::thousands(document.block_bytes.into()))),
-        ("dictionary", words::count(document.dictionary_bytes as u64, "byte", "bytes")),
+        (
+            "block",
+            format!("{} bytes when decoded", words::thousands(document.block_bytes.into())),
+        ),
+        (
+            "dictionary",
+            words::count(document.dictionary_bytes as u64, "byte", "bytes"),
+        ),
         ("header", words::count(document.header_bytes.into(), "byte", "bytes")),
         ("length", words::count(document.file_bytes, "byte", "bytes")),
     ] {
@@ -157,9 +163,19 @@ fn show(document: &InfoDocument<'_>, output: &mut Output) -> Result<(), Failure>
     for side in &document.sides {
         writeln!(output, "\n{} to move", side.to_move)?;
         for (word, text) in [
-            ("entries", format!("{} in {}", words::thousands(side.entries), words::count(side.blocks as u64, "block", "blocks"))),
+            (
+                "entries",
+                format!(
+                    "{} in {}",
+                    words::thousands(side.entries),
+                    words::count(side.blocks as u64, "block", "blocks")
+                ),
+            ),
             ("digits", format!("{} (order {})", side.order_text, side.order)),
-            ("values", format!("{} stored of {}", side.stored_values, side.palette.len())),
+            (
+                "values",
+                format!("{} stored of {}", side.stored_values, side.palette.len()),
+            ),
         ] {
             writeln!(output, "{word:<13}{text}")?;
         }

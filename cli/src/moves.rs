@@ -9,7 +9,7 @@ use crate::args::{PerftOptions, PositionOptions};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::setting::Setting;
-use crate::stream::{STANDARD_INPUT, each_position};
+use crate::stream::{STANDARD_INPUT, each_position, one_position};
 use crate::words::{Columns, thousands};
 
 #[derive(Serialize)]
@@ -34,7 +34,7 @@ pub(crate) fn perft(options: &PerftOptions, setting: &Setting, output: &mut Outp
                 Ok(())
             });
         }
-        Some(fen) => game.parse_fen(fen)?,
+        Some(fen) => one_position(game, fen)?,
         None => game.start(),
     };
     if options.json {
@@ -95,7 +95,7 @@ pub(crate) fn moves(options: &PositionOptions, setting: &Setting, output: &mut O
             Ok(())
         });
     }
-    let position = game.parse_fen(&options.fen)?;
+    let position = one_position(game, &options.fen)?;
     let documents = documents(game, &position);
     if options.json {
         return output.json(&documents);

@@ -7,12 +7,12 @@ use petrov_probe::{BlockCache, Distance, Prober, RankedMove, RootProbe};
 use serde::Serialize;
 
 use crate::args::{LineOptions, PositionOptions};
+use crate::board;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::setting::Setting;
-use crate::stream::{STANDARD_INPUT, each_position};
+use crate::stream::{STANDARD_INPUT, each_position, one_position};
 use crate::words::{self, Columns};
-use crate::board;
 
 /// `null` for a draw, no key without a table.
 type Plies = Option<Option<u16>>;
@@ -83,7 +83,7 @@ pub(crate) fn probe(options: &PositionOptions, setting: &Setting, output: &mut O
         });
     }
     // A wrong position is said to be wrong whether or not there are tables.
-    let position = game.parse_fen(&options.fen)?;
+    let position = one_position(game, &options.fen)?;
     let tables = setting.tables(BlockCache::default())?;
     let root = tables.prober(game)?.root(&position)?;
     if options.json {
@@ -135,7 +135,7 @@ struct LineDocument<'a> {
 /// Shows one best line to the end of the game.
 pub(crate) fn line(options: &LineOptions, setting: &Setting, output: &mut Output) -> Result<(), Failure> {
     let game = setting.game(&options.game)?;
-    let position = game.parse_fen(&options.fen)?;
+    let position = one_position(game, &options.fen)?;
     let tables = setting.tables(BlockCache::default())?;
     let prober = tables.prober(game)?;
     let root = prober.root(&position)?;

@@ -14,15 +14,15 @@ pub(crate) fn missing_instructions() -> Option<&'static str> {
     const BMI2: u32 = 1 << 8;
     const LZCNT: u32 = 1 << 5;
     const EXTENDED: u32 = 0x8000_0001;
-    // SAFETY (of each block): every x86-64 processor has the instruction, and
-    // leaves are asked for only as far as the processor says it has them.
+    // Newer compilers call these safe.
     #[allow(unused_unsafe)]
+    // SAFETY: every x86-64 processor has the instruction and these two leaves.
     let (leaves, extended_leaves) = unsafe { (__cpuid(0).eax, __cpuid(0x8000_0000).eax) };
     if leaves < 7 || extended_leaves < EXTENDED {
         return Some("AVX2 and BMI2");
     }
     #[allow(unused_unsafe)]
-    // SAFETY: as above.
+    // SAFETY: as above, and the processor has just said that it has these leaves.
     let (first, seventh, extended) = unsafe { (__cpuid(1), __cpuid_count(7, 0), __cpuid(EXTENDED)) };
     if first.ecx & (OS_SAVES_REGISTERS | AVX) != OS_SAVES_REGISTERS | AVX || seventh.ebx & AVX2 == 0 {
         Some("AVX2")

@@ -75,31 +75,29 @@ impl Display {
     }
 
     fn show(&mut self, progress: &Progress) {
-        let (done, total) = (progress.done(), progress.total());
+        let text = self.text(progress);
         if std::io::stderr().is_terminal() {
-            let start = self.start;
-            let bar = self.bar.get_or_insert_with(|| bar(total, start));
-            bar.set_position(done);
-            bar.set_message(progress.step());
-            return;
+            let bar = self.bar.get_or_insert_with(|| bar(progress.total()));
+            bar.set_position(progress.done());
+            bar.set_message(text);
+        } else if self.last_line.elapsed() >= LINE {
+            self.last_line = Instant::now();
+            let part = 100.0 * progress.done() as f64 / progress.total().max(1) as f64;
+            eprintln!("petrov: {part:.0} % done, {text}");
         }
-        if self.last_line.elapsed() < LINE {
-            return;
-        }
-        self.last_line = Instant::now();
-        let seconds = self.start.elapsed().as_secs_f64();
-        let rate = done as f64 / seconds;
-        let left = if done > 0 {
-            format!("{} left", words::duration(total.saturating_sub(done) as f64 / rate))
+    }
+
+    /// Rate and time left, taken from the whole run so far: slices differ so
+    /// much that the last seconds tell little.
+    fn text(&self, progress: &Progress) -> String {
+        let (done, left) = (progress.done(), progress.total().saturating_sub(progress.done()));
+        let rate = done as f64 / self.start.elapsed().as_secs_f64();
+        let eta = if done > 0 {
+            words::duration(left as f64 / rate)
         } else {
-            "time left unknown".to_owned()
+            "unknown".to_owned()
         };
-        eprintln!(
-            "petrov: {:.0} % done, {:.1} M positions/s, {left}; {}",
-            100.0 * done as f64 / total.max(1) as f64,
-            rate / 1e6,
-            progress.step()
-        );
+        format!("{:.1} M steps/s, ETA {eta}, {}", rate / 1e6, progress.step())
     }
 
     fn finish(&self) {
@@ -109,17 +107,10 @@ impl Display {
     }
 }
 
-fn bar(total: u64, start: Instant) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr()).with_elapsed(start.elapsed());
+fn bar(total: u64) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
     // The template is a constant; a plain bar would do as well.
-    let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {per_sec}  ETA {eta}  {msg}");
-    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar()).with_key(
-        "per_sec",
-        |state: &indicatif::ProgressState, text: &mut dyn std::fmt::Write| {
-            // A bar that cannot be written is no reason to stop.
-            let _ = write!(text, "{:.1} M/s", state.per_sec() / 1e6);
-        },
-    );
-    bar.set_style(style);
+    let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {msg}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar
 }

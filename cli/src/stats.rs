@@ -7,9 +7,7 @@ use petrov_games::Bits;
 use petrov_games::draughts::{Colour, Engine, Game, Generator};
 use petrov_gen::{What, materials};
 use petrov_probe::format::SideParts;
-use petrov_probe::{
-    BlockCache, DigitOrder, Material, Metric, ProbeError, SliceIndex, Table, Tables, Value, View,
-};
+use petrov_probe::{BlockCache, DigitOrder, Material, Metric, ProbeError, SliceIndex, Table, Tables, Value, View};
 use serde::Serialize;
 
 use crate::args::WhatOptions;
@@ -149,7 +147,9 @@ fn side_of<'t, B: Bits>(
             table.path().display()
         )));
     };
-    let longest = parts.longest_win.map(|entry| generator.position(&index.unrank(entry), colour));
+    let longest = parts
+        .longest_win
+        .map(|entry| generator.position(&index.unrank(entry), colour));
     Ok(Side {
         parts,
         longest_win_fen: longest.map(|position| game.format_fen(&position)),
@@ -166,7 +166,10 @@ fn histogram(parts: &SideParts) -> Vec<(u16, u64, u64)> {
             Value::Draw => {}
         }
     }
-    counts.into_iter().map(|(ply, (wins, losses))| (ply, wins, losses)).collect()
+    counts
+        .into_iter()
+        .map(|(ply, (wins, losses))| (ply, wins, losses))
+        .collect()
 }
 
 /// A number of plies that may not exist or not be known.

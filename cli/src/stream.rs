@@ -1,4 +1,4 @@
-//! Positions from standard input, one a line.
+//! Positions from the command line and, one a line, from standard input.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 
@@ -13,6 +13,16 @@ pub(crate) const STANDARD_INPUT: &str = "-";
 
 /// A line longer than any position is not kept whole: it is wrong either way.
 const LONGEST_LINE: u64 = 1 << 12;
+
+/// Reads the position given on the command line; an error shows it.
+pub(crate) fn one_position(game: &Game, fen: &str) -> Result<Position, Failure> {
+    const SHOWN: usize = 80;
+    game.parse_fen(fen).map_err(|error| {
+        let shown: String = fen.chars().take(SHOWN).collect();
+        let rest = if shown.len() < fen.len() { "..." } else { "" };
+        Failure::Usage(format!("position {shown:?}{rest}: {error}"))
+    })
+}
 
 /// The answer to a line that has none.
 #[derive(Serialize)]
@@ -42,7 +52,10 @@ pub(crate) fn each_position(
             return Ok(());
         }
         let position = game.parse_fen(&String::from_utf8_lossy(&line));
-        match position.map_err(Failure::from).and_then(|position| answer(&position, output)) {
+        match position
+            .map_err(Failure::from)
+            .and_then(|position| answer(&position, output))
+        {
             Ok(()) => {}
             Err(Failure::Unread) => return Err(Failure::Unread),
             Err(failure) if json => output.json(&ErrorDocument {

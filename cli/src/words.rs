@@ -28,7 +28,11 @@ fn plies(plies: u16) -> String {
 /// The moves that the winner makes in `plies` plies: every other one, the
 /// first if the winner is to move.
 fn moves(plies: u16, winner_moves_first: bool) -> String {
-    let moves = if winner_moves_first { plies.div_ceil(2) } else { plies / 2 };
+    let moves = if winner_moves_first {
+        plies.div_ceil(2)
+    } else {
+        plies / 2
+    };
     count(moves.into(), "move", "moves")
 }
 
@@ -110,7 +114,8 @@ pub(crate) fn duration(seconds: f64) -> String {
 
 /// Reads a number of bytes such as `16G` or `1.5GiB`.
 pub(crate) fn parse_bytes(text: &str) -> Result<u64, String> {
-    const EXPECTED: &str = "expected a size such as 800M, 16G or 16Gi (K, M, G, T; with i powers of 1024, else of 1000)";
+    const EXPECTED: &str =
+        "expected a size such as 800M, 16G or 16Gi (K, M, G, T; with i powers of 1024, else of 1000)";
     let end = text
         .find(|c: char| !c.is_ascii_digit() && c != '.')
         .unwrap_or(text.len());
@@ -192,7 +197,12 @@ mod tests {
     fn results() {
         let plies = Distance::Plies;
         for (value, distance, turn, words) in [
-            (Value::Win, plies(25), Colour::White, "white wins in 13 moves (25 plies)"),
+            (
+                Value::Win,
+                plies(25),
+                Colour::White,
+                "white wins in 13 moves (25 plies)",
+            ),
             (Value::Loss, plies(8), Colour::White, "black wins in 4 moves (8 plies)"),
             (Value::Win, plies(1), Colour::Black, "black wins in 1 move (1 ply)"),
             (Value::Loss, plies(0), Colour::Black, "white has won"),
