@@ -200,16 +200,98 @@ pub(crate) fn compressed_bytes(
 /// Gives every free entry a code. What a block holds must depend on that block alone, so that tables
 /// have the same bytes however the work is divided.
 ///
-/// Repeats the last code that is not free, or the first one before any was met: runs grow and no new one
-/// begins. 0 if all are free.
-fn fill_free(codes: &mut [u16]) {
+/// Where several codes share a byte, the free ones make it the byte that was most frequent so far, unless
+/// repeating the last code gives one at least half as frequent. Else they repeat the last code, or
+/// the first one that is not free before any was met: runs grow and no new one begins. 0 if all are free.
+fn fill_free(codes: &mut [u16], packing: Packing) {
     let mut last = codes.iter().copied().find(|&code| code != FREE).unwrap_or(0);
-    for code in codes {
-        if *code == FREE {
-            *code = last;
-        } else {
+    let limit = packing.codes();
+    // Else packing refuses the code, whatever stands beside it.
+    let sound = codes.iter().all(|&code| code == FREE || u32::from(code) < limit);
+    let per_byte = packing.per_byte() as usize;
+    if per_byte < 2 || !sound {
+        for code in codes {
+            if *code == FREE {
+                *code = last;
+            }
             last = *code;
         }
+        return;
+    }
+    let mut bytes = Frequencies::new(limit, per_byte);
+    for codes in codes.chunks_mut(per_byte) {
+        // What the last byte of a block lacks is 0, and not free.
+        let (mut fixed, mut free) = (0, 0);
+        let (mut repeated, mut scale) = (0, 1);
+        for (at, &code) in codes.iter().enumerate() {
+            if code == FREE {
+                free |= 15 << (4 * at);
+            } else {
+                last = code;
+                fixed |= u32::from(code) << (4 * at);
+            }
+            repeated += u32::from(last) * scale;
+            scale *= limit;
+        }
+        let digits = bytes.choose(fixed, free, repeated as u8);
+        for (at, code) in codes.iter_mut().enumerate() {
+            *code = (digits >> (4 * at) & 15) as u16;
+            last = *code;
+        }
+    }
+}
+
+/// How often each packed byte occurred so far in a block.
+struct Frequencies {
+    /// The codes in each byte, four bits for each: where codes share a byte there are at most 16.
+    digits: [u32; 256],
+    counts: [u32; 256],
+    /// The bytes that codes pack to, from the most to the least frequent.
+    bytes: Vec<u8>,
+    /// The place of each byte in that list.
+    places: [u8; 256],
+}
+
+impl Frequencies {
+    fn new(limit: u32, per_byte: usize) -> Self {
+        let digits_of = |byte: u32| {
+            let digit = |at| byte / limit.pow(at) % limit;
+            (0..per_byte as u32).map(|at| digit(at) << (4 * at)).sum()
+        };
+        let top = limit.pow(per_byte as u32).min(256);
+        Self {
+            digits: std::array::from_fn(|byte| digits_of(byte as u32)),
+            counts: [0; 256],
+            bytes: (0..top).map(|byte| byte as u8).collect(),
+            places: std::array::from_fn(|byte| byte as u8),
+        }
+    }
+
+    /// Picks a byte with the codes `fixed` outside `free`, counts it and returns its codes.
+    fn choose(&mut self, fixed: u32, free: u32, repeated: u8) -> u32 {
+        let mut byte = repeated;
+        if free != 0 {
+            let enough = 2 * self.counts[usize::from(repeated)];
+            let better = self
+                .bytes
+                .iter()
+                .take_while(|&&other| self.counts[usize::from(other)] > enough)
+                .find(|&&other| self.digits[usize::from(other)] & !free == fixed);
+            byte = *better.unwrap_or(&repeated);
+        }
+        let count = &mut self.counts[usize::from(byte)];
+        *count += 1;
+        let count = *count;
+        let mut place = usize::from(self.places[usize::from(byte)]);
+        while place > 0 && self.counts[usize::from(self.bytes[place - 1])] < count {
+            let other = self.bytes[place - 1];
+            self.bytes[place] = other;
+            self.places[usize::from(other)] = place as u8;
+            place -= 1;
+        }
+        self.bytes[place] = byte;
+        self.places[usize::from(byte)] = place as u8;
+        self.digits[usize::from(byte)]
     }
 }
 
@@ -268,7 +350,7 @@ impl<S: CodeSource> SideWork<'_, S> {
         // A source that leaves an entry out has left it free.
         codes.resize((end - first) as usize, FREE);
         self.source.codes(self.side, first..end, codes);
-        fill_free(codes);
+        fill_free(codes, self.packing);
         packed.clear();
         let path = || self.path.to_owned();
         self.packing.pack(codes, packed).map_err(|source| WriteError::Code {
@@ -612,14 +694,52 @@ mod tests {
 
     #[test]
     fn free_entries_continue_runs() {
-        for (given, filled) in [
-            (vec![FREE, FREE, 2, FREE, 0, FREE], vec![2, 2, 2, 2, 0, 0]),
-            (vec![FREE; 3], vec![0; 3]),
-            (vec![], vec![]),
-        ] {
-            let mut codes = given;
-            fill_free(&mut codes);
-            assert_eq!(codes, filled);
+        for codes in [3, 300] {
+            for (given, filled) in [
+                (vec![FREE, FREE, 2, FREE, 0, FREE], vec![2, 2, 2, 2, 0, 0]),
+                (vec![FREE; 13], vec![0; 13]),
+                (vec![], vec![]),
+            ] {
+                let mut codes_of_block = given;
+                fill_free(&mut codes_of_block, Packing::new(codes));
+                assert_eq!(codes_of_block, filled);
+            }
+        }
+    }
+
+    #[test]
+    fn free_entries_make_bytes_that_were_frequent() {
+        let mut codes = [0, 1, 2, 1, 0].repeat(3);
+        codes.extend([FREE, 1, FREE, FREE, FREE]);
+        fill_free(&mut codes, Packing::new(3));
+        assert_eq!(codes, [0, 1, 2, 1, 0].repeat(4));
+    }
+
+    #[test]
+    fn only_free_entries_are_filled_and_always_alike() {
+        for count in [2, 3, 4, 5, 6, 7, 11, 16, 17, 256, 300] {
+            let packing = Packing::new(count);
+            for length in [1, 2, 7, 64, 10_001] {
+                for share in [1, 2, 5] {
+                    // `share` 1: all free. None are free below.
+                    let given: Vec<u16> = (0..length)
+                        .map(|i| {
+                            let free = i % share == 0;
+                            if free { FREE } else { code(i * 5 + 1, count as u16) }
+                        })
+                        .collect();
+                    let mut filled = given.clone();
+                    fill_free(&mut filled, packing);
+                    for (given, filled) in given.iter().zip(&filled) {
+                        assert!(given == filled || *given == FREE && u32::from(*filled) < count);
+                    }
+                    let mut again = given.clone();
+                    fill_free(&mut again, packing);
+                    assert_eq!(again, filled);
+                    fill_free(&mut again, packing);
+                    assert_eq!(again, filled, "nothing was free any more");
+                }
+            }
         }
     }
 }
