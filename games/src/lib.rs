@@ -3,6 +3,7 @@
 //! from a TOML file, never a name in the code.
 
 mod bits;
+pub mod chess;
 pub mod draughts;
 mod fingerprint;
 mod rule_text;

@@ -77,6 +77,9 @@ pub(crate) fn word<T: Copy + PartialEq>(words: &Words<T>, value: T) -> &'static 
     words.iter().find(|(v, _)| *v == value).map_or("?", |(_, word)| word)
 }
 
+/// Longest `name`; names become names of folders.
+const LONGEST_NAME: usize = 64;
+
 /// A rule file split into keys and values.
 pub(crate) struct RuleText<'a> {
     text: &'a str,
@@ -98,23 +101,7 @@ impl<'a> RuleText<'a> {
             .filter(|key| !known.contains(&key.get_ref().as_ref()))
             .min_by_key(|key| key.span().start);
         if let Some(key) = stranger {
-            let near = spelling::near(key.get_ref(), known.iter().copied());
-            let list = |keys: &[&str]| keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
-            return Err(RuleError {
-                place: Some(place(text, key.span().start)),
-                key: Some(key.get_ref().to_string()),
-                kind: RuleErrorKind::UnknownKey {
-                    known: format!(
-                        "{}known keys are {}",
-                        if near.is_empty() {
-                            String::new()
-                        } else {
-                            format!("did you mean {}? ", list(&near))
-                        },
-                        list(known)
-                    ),
-                },
-            });
+            return Err(unknown_key(text, key.span().start, key.get_ref(), key.get_ref(), known));
         }
         Ok(Self { text, table })
     }
@@ -142,7 +129,7 @@ impl<'a> RuleText<'a> {
         let value = self.get(key)?;
         Some(Entry {
             text: self.text,
-            key,
+            key: key.to_owned(),
             value: value.get_ref(),
             span: value.span(),
         })
@@ -173,7 +160,7 @@ impl<'a> RuleText<'a> {
     /// As [`choice`](Self::choice) between `yes` and `no`, which may also be
     /// written as TOML booleans.
     pub(crate) fn yes_no(&self, key: &'static str, void: Option<bool>) -> Result<bool, RuleError> {
-        match self.optional(key).and_then(|entry| entry.value.as_bool()) {
+        match self.optional(key).and_then(|entry| entry.boolean()) {
             Some(value) => Ok(void.unwrap_or(value)),
             None => self.choice(key, YES_NO, void).map_err(|mut error| {
                 if let RuleErrorKind::Missing { expected } | RuleErrorKind::Value { expected, .. } = &mut error.kind {
@@ -182,6 +169,68 @@ impl<'a> RuleText<'a> {
                 error
             }),
         }
+    }
+}
+
+impl RuleText<'_> {
+    /// One of the words of an axis that may be left out and then has the value
+    /// `default`. `void` is as in [`choice`](Self::choice).
+    pub(crate) fn choice_or<T: Copy + PartialEq>(
+        &self,
+        key: &'static str,
+        words: &'static Words<T>,
+        void: Option<T>,
+        default: T,
+    ) -> Result<T, RuleError> {
+        if void.is_none() && self.optional(key).is_none() {
+            return Ok(default);
+        }
+        self.choice(key, words, void)
+    }
+
+    /// The `name`, which has to be there.
+    pub(crate) fn name(&self) -> Result<String, RuleError> {
+        let expected = format!("letters, digits, `-`, `_` and `.`, a letter or digit first, at most {LONGEST_NAME}");
+        let entry = self.required("name", &expected)?;
+        // The name is a folder below the tables' one and must stay there.
+        let good = entry.string().filter(|name| {
+            name.len() <= LONGEST_NAME
+                && name.starts_with(|c: char| c.is_ascii_alphanumeric())
+                && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
+        });
+        good.map(str::to_owned).ok_or_else(|| entry.unexpected(expected))
+    }
+
+    /// A line of text; empty if it is not there.
+    pub(crate) fn line(&self, key: &'static str) -> Result<String, RuleError> {
+        let Some(entry) = self.optional(key) else {
+            return Ok(String::new());
+        };
+        let good = entry.string().filter(|text| !text.contains(char::is_control));
+        good.map(str::to_owned)
+            .ok_or_else(|| entry.unexpected("one line of text"))
+    }
+}
+
+/// The error for a key that is none of the `known` ones; `path` is the key
+/// with those of the tables around it.
+fn unknown_key(text: &str, start: usize, key: &str, path: &str, known: &[&str]) -> RuleError {
+    let near = spelling::near(key, known.iter().copied());
+    let list = |keys: &[&str]| keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
+    RuleError {
+        place: Some(place(text, start)),
+        key: Some(path.to_owned()),
+        kind: RuleErrorKind::UnknownKey {
+            known: format!(
+                "{}known keys are {}",
+                if near.is_empty() {
+                    String::new()
+                } else {
+                    format!("did you mean {}? ", list(&near))
+                },
+                list(known)
+            ),
+        },
     }
 }
 
@@ -195,12 +244,77 @@ fn expected_words<T>(words: &Words<T>, bare: &[&str]) -> String {
 /// One value of a rule file.
 pub(crate) struct Entry<'a> {
     text: &'a str,
-    key: &'static str,
+    key: String,
     value: &'a DeValue<'a>,
     span: Range<usize>,
 }
 
-impl Entry<'_> {
+/// A key of a table within a rule file, with its value.
+pub(crate) struct Member<'a> {
+    /// The key within its table.
+    pub(crate) name: &'a str,
+    /// The value; its key is the whole path.
+    pub(crate) entry: Entry<'a>,
+    start: usize,
+}
+
+impl Member<'_> {
+    /// The error that the table can have no such key.
+    pub(crate) fn unknown(&self, known: &[&str]) -> RuleError {
+        unknown_key(self.entry.text, self.start, self.name, &self.entry.key, known)
+    }
+
+    /// The error that the key is not of the form expected.
+    pub(crate) fn unexpected(&self, expected: impl Into<String>) -> RuleError {
+        RuleError {
+            place: Some(place(self.entry.text, self.start)),
+            key: Some(self.entry.key.clone()),
+            kind: RuleErrorKind::Value {
+                found: format!("the key {}", quoted(self.name)),
+                expected: expected.into(),
+            },
+        }
+    }
+}
+
+impl<'a> Entry<'a> {
+    /// The members in the order of the file, if the value is a table.
+    pub(crate) fn members(&self) -> Option<Vec<Member<'a>>> {
+        let table = self.value.as_table()?;
+        let mut members: Vec<Member<'a>> = table
+            .iter()
+            .map(|(key, value)| Member {
+                name: key.get_ref(),
+                start: key.span().start,
+                entry: Entry {
+                    text: self.text,
+                    key: format!("{}.{}", self.key, key.get_ref()),
+                    value: value.get_ref(),
+                    span: value.span(),
+                },
+            })
+            .collect();
+        members.sort_by_key(|member| member.start);
+        Some(members)
+    }
+
+    /// The elements, if the value is an array.
+    pub(crate) fn elements(&self) -> Option<Vec<Entry<'a>>> {
+        let array = self.value.as_array()?;
+        let elements = array.iter().map(|value| Entry {
+            text: self.text,
+            key: self.key.clone(),
+            value: value.get_ref(),
+            span: value.span(),
+        });
+        Some(elements.collect())
+    }
+
+    /// The value, if it is a TOML boolean.
+    pub(crate) fn boolean(&self) -> Option<bool> {
+        self.value.as_bool()
+    }
+
     /// The value, if it is a string.
     pub(crate) fn string(&self) -> Option<&str> {
         self.value.as_str()
@@ -222,7 +336,7 @@ impl Entry<'_> {
         };
         RuleError {
             place: Some(place(self.text, self.span.start)),
-            key: Some(self.key.to_owned()),
+            key: Some(self.key.clone()),
             kind: RuleErrorKind::Value {
                 found: found.into_owned(),
                 expected: expected.into(),

@@ -157,6 +157,18 @@ impl Game {
         })
     }
 
+    /// Visits the landing squares of every legal route of a legal capture, the
+    /// end square last, until `visit` returns false.
+    pub(crate) fn each_route(&self, position: &Position, played: &Move, mut visit: impl FnMut(&[u8]) -> bool) {
+        with_generator!(self, generator => {
+            let step = generator.to_step(played, position.turn);
+            generator.each_route(&generator.view(position), &step, |route| {
+                let turned = |square: &u8| if position.turn == Colour::White { *square } else { self.board.bits() - 1 - square };
+                visit(&route.iter().map(turned).collect::<Vec<_>>())
+            });
+        });
+    }
+
     /// The texts of all legal moves, in the order of
     /// [`legal_moves`](Self::legal_moves).
     #[must_use]

@@ -404,6 +404,33 @@ impl<B: Bits> Generator<B> {
         false
     }
 
+    /// The pieces of the side to move that can capture, whatever `priority`
+    /// says.
+    #[inline(always)]
+    fn capturers(&self, pieces: &Pieces<B>) -> B {
+        let empty = self.playable & !pieces.occupied();
+        let opp = pieces.opp();
+        let prey = if self.man_takes_king { opp } else { pieces.opp_men };
+        let mut capturers = B::ZERO;
+        let before = |prey: B, d: u8| self.step(self.step(empty, d ^ 1) & prey, d ^ 1);
+        if !pieces.own_men.is_empty() {
+            for d in self.man_jump.iter() {
+                capturers |= before(prey, d) & pieces.own_men;
+            }
+        }
+        if !pieces.own_kings.is_empty() {
+            for d in self.king_jump.iter() {
+                let mut front = before(opp, d);
+                capturers |= front & pieces.own_kings;
+                while self.flying && !front.is_empty() {
+                    front = self.step(front & empty, d ^ 1);
+                    capturers |= front & pieces.own_kings;
+                }
+            }
+        }
+        capturers
+    }
+
     /// Calls `visit` for each legal capture until it returns false. With
     /// `priority = free` the same move may be seen more than once, by
     /// different routes. Returns whether there is a capture.
@@ -463,8 +490,9 @@ impl<B: Bits> Generator<B> {
     fn chains(&self, pieces: &Pieces<B>, mut visit: impl FnMut(&Chain<B>) -> bool) -> bool {
         let mut walk = self.walk(pieces, (), |chain, ()| visit(chain));
         let mut any = false;
+        let capturers = self.capturers(pieces);
         for (set, by_man) in [(pieces.own_men, true), (pieces.own_kings, false)] {
-            for from in set.squares() {
+            for from in (set & capturers).squares() {
                 any |= walk.start(pieces, from, by_man);
                 if !walk.going {
                     return true;
@@ -707,24 +735,41 @@ impl<B: Bits> Generator<B> {
     /// `step` must be a legal capture of `pieces`.
     #[must_use]
     pub fn route(&self, pieces: &Pieces<B>, step: &Step<B>) -> Vec<u8> {
-        let mut best = None;
+        let mut first = Vec::new();
+        self.each_route(pieces, step, |route| {
+            first.extend_from_slice(route);
+            false
+        });
+        first
+    }
+
+    /// Visits the landing squares of every legal route of a capture, the end
+    /// square last, until `visit` returns false. `step` must be a legal
+    /// capture of `pieces`.
+    pub(crate) fn each_route(&self, pieces: &Pieces<B>, step: &Step<B>, mut visit: impl FnMut(&[u8]) -> bool) {
+        // Of several routes of one move only those that meet the kings first
+        // may be legal.
+        let mut best_order = 0;
+        if self.priority == Priority::Italian {
+            self.each_chain_of(pieces, step, |order, _| {
+                best_order = best_order.max(order);
+                true
+            });
+        }
+        self.each_chain_of(pieces, step, |order, route| order < best_order || visit(route));
+    }
+
+    /// Visits when kings are met, and the landing squares, of every chain that
+    /// makes a move.
+    fn each_chain_of(&self, pieces: &Pieces<B>, step: &Step<B>, mut visit: impl FnMut(u128, &[u8]) -> bool) {
         let trail = Landings {
             wanted: step.captured,
             squares: Vec::new(),
         };
         let mut walk = self.walk(pieces, trail, |chain: &Chain<B>, trail: &Landings<B>| {
-            if chain.step != *step {
-                return true;
-            }
-            // Of several routes of one move only those that meet the kings
-            // first may be legal.
-            if best.as_ref().is_none_or(|(order, _)| chain.king_order > *order) {
-                best = Some((chain.king_order, trail.squares.clone()));
-            }
-            self.priority == Priority::Italian
+            chain.step != *step || visit(chain.king_order, &trail.squares)
         });
         walk.start(pieces, step.from, step.by_man);
-        best.map(|(_, squares)| squares).unwrap_or_default()
     }
 
     /// The move as seen from White's side of the board.
@@ -909,7 +954,7 @@ impl<B: Bits, T: Trail<B>, V: FnMut(&Chain<B>, &T) -> bool> Walk<'_, B, T, V> {
             if generator.no_u_turn && last != NO_DIRECTION && d == last ^ 1 {
                 continue;
             }
-            let Some((victim, land)) = self.jump(square, king, captured, d) else {
+            let Some((victim, mut land)) = self.jump(square, king, captured, d) else {
                 continue;
             };
             any = true;
@@ -925,6 +970,11 @@ impl<B: Bits, T: Trail<B>, V: FnMut(&Chain<B>, &T) -> bool> Walk<'_, B, T, V> {
             };
             let mut ends = B::ZERO;
             let mut extended = false;
+            if (self.prey & !taken).is_empty() {
+                // Nothing is left to jump: the usual end in endings.
+                ends = land;
+                land = B::ZERO;
+            }
             for to in land.squares() {
                 let crowned = !king && generator.top.has(to);
                 self.trail.land(to);

@@ -113,9 +113,6 @@ const FIXED_TURN: bool = false;
 const SIDE: std::ops::RangeInclusive<u8> = 4..=12;
 const MOST_SQUARES: u16 = 128;
 
-/// Longest `name`; names become names of folders.
-const LONGEST_NAME: usize = 64;
-
 /// What a rule file says.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RuleFile {
@@ -146,9 +143,9 @@ impl RuleFile {
             return Err(family.unexpected("\"draughts\""));
         }
         Ok(Self {
-            name: parse_name(&file)?,
-            description: parse_line(&file, "description")?,
-            source: parse_line(&file, "source")?,
+            name: file.name()?,
+            description: file.line("description")?,
+            source: file.line("source")?,
             rules: parse_rules(&file)?,
         })
     }
@@ -179,27 +176,6 @@ impl RuleFile {
         }
         out
     }
-}
-
-fn parse_name(file: &RuleText<'_>) -> Result<String, RuleError> {
-    let expected = format!("letters, digits, `-`, `_` and `.`, a letter or digit first, at most {LONGEST_NAME}");
-    let entry = file.required("name", &expected)?;
-    // The name is a folder below the tables' one and must stay there.
-    let good = entry.string().filter(|name| {
-        name.len() <= LONGEST_NAME
-            && name.starts_with(|c: char| c.is_ascii_alphanumeric())
-            && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
-    });
-    good.map(str::to_owned).ok_or_else(|| entry.unexpected(expected))
-}
-
-fn parse_line(file: &RuleText<'_>, key: &'static str) -> Result<String, RuleError> {
-    let Some(entry) = file.optional(key) else {
-        return Ok(String::new());
-    };
-    let good = entry.string().filter(|text| !text.contains(char::is_control));
-    good.map(str::to_owned)
-        .ok_or_else(|| entry.unexpected("one line of text"))
 }
 
 fn parse_rules(file: &RuleText<'_>) -> Result<Rules, RuleError> {
