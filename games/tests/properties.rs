@@ -290,3 +290,47 @@ fn pieces_after_a_move() {
         }
     });
 }
+
+/// Quiet predecessors are the exact inverse of quiet moves: every quiet move
+/// is found from where it leads, and everything found is a legal quiet move.
+fn check_predecessors<B: Bits>(generator: &Generator<B>, position: &Position) -> (usize, usize) {
+    let mut legal = Vec::new();
+    let mover = generator.view(position);
+    generator.legal(&mover, &mut legal);
+    let (mut forward, mut backward) = (0, 0);
+    for step in legal.iter().filter(|step| step.captured == B::ZERO) {
+        let after = generator.after(&mover, step);
+        let mut found = 0;
+        generator.quiet_predecessors(&after, |before, unmade| {
+            found += usize::from(before == &mover && unmade == step);
+        });
+        assert_eq!(found, 1, "{position:?} {step:?}");
+        forward += 1;
+    }
+    // The side that is not to move has just moved.
+    let moved = generator.turned(&mover);
+    let mut before_this = Vec::new();
+    generator.quiet_predecessors(&moved, |before, step| before_this.push((*before, *step)));
+    for (before, step) in before_this {
+        assert!(generator.is_placement(&before), "{position:?} {step:?}");
+        generator.legal(&before, &mut legal);
+        assert!(legal.contains(&step), "{position:?} {step:?}");
+        assert_eq!(generator.after(&before, &step), moved);
+        backward += 1;
+    }
+    (forward, backward)
+}
+
+#[test]
+fn quiet_predecessors_are_the_inverse_of_quiet_moves() {
+    let (mut forward, mut backward) = (0, 0);
+    positions(0x9e37_79b9, 150, 400, |game, position, _| {
+        let counts = match game.engine() {
+            Engine::Narrow(generator) => check_predecessors(generator, position),
+            Engine::Wide(generator) => check_predecessors(generator, position),
+        };
+        forward += counts.0;
+        backward += counts.1;
+    });
+    assert!(forward > 10_000 && backward > 10_000, "{forward} {backward}");
+}

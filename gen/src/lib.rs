@@ -22,7 +22,6 @@
 mod build;
 mod clock;
 mod kings;
-mod oracle_tests;
 mod plan;
 mod slice;
 mod solved;

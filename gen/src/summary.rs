@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 
 use petrov_games::Bits;
 use petrov_probe::Digit;
-#[cfg(test)]
-use petrov_probe::Score;
 use rayon::prelude::*;
 
 use crate::solved::Side;
@@ -72,18 +70,5 @@ impl Summary {
             .map(|(slot, count)| ((slot / 4) as u16 | ((slot % 4) as u16) << 14, count))
             .collect();
         Self { scores }
-    }
-
-    /// Positions with a value that `wanted` picks, and the longest distance
-    /// among them.
-    #[cfg(test)]
-    pub(crate) fn total(&self, wanted: impl Fn(Score) -> bool) -> (u64, Option<u16>) {
-        let scores = self.scores.iter().filter(|(bits, _)| wanted(Score::from_bits(**bits)));
-        scores.fold((0, None), |(sum, longest), (bits, count)| {
-            (
-                sum + count.positions,
-                longest.max(Some(Score::from_bits(*bits).distance())),
-            )
-        })
     }
 }

@@ -589,6 +589,55 @@ impl<B: Bits> Generator<B> {
         }
     }
 
+    /// Calls `visit` with each position from which a legal quiet move leads to
+    /// this one, and that move. `pieces` are in the view of the side that has
+    /// just moved, and so are the positions visited, in which it is to move.
+    /// The exact inverse of the quiet moves of [`Generator::legal`].
+    pub fn quiet_predecessors(&self, pieces: &Pieces<B>, mut visit: impl FnMut(&Pieces<B>, &Step<B>)) {
+        let occupied = pieces.occupied();
+        let empty = self.playable & !occupied;
+        let mut offer = |before: Pieces<B>, step: Step<B>| {
+            let legal = self.finished(&before).is_none() && !(self.forced && self.has_capture(&before));
+            if legal {
+                visit(&before, &step);
+            }
+        };
+        for to in pieces.own_kings.squares() {
+            for from in self.king_reach(to, occupied).squares() {
+                let mut before = *pieces;
+                before.own_kings = before.own_kings & !B::bit(to) | B::bit(from);
+                let step = Step {
+                    from,
+                    to,
+                    captured: B::ZERO,
+                    by_man: false,
+                    to_king: true,
+                };
+                offer(before, step);
+            }
+        }
+        // A king on the last row may have been a man until this move, and a
+        // man anywhere else was one.
+        let arrived = pieces.own_men & !self.top | pieces.own_kings & self.top;
+        for to in arrived.squares() {
+            for d in self.man_quiet.iter() {
+                let behind = self.step(B::bit(to), d ^ 1);
+                let leapt_from = if self.leap_own && !(behind & pieces.own()).is_empty() {
+                    self.step(behind, d ^ 1)
+                } else {
+                    B::ZERO
+                };
+                // No man stands on its own promotion row.
+                for from in ((behind | leapt_from) & empty & !self.top).squares() {
+                    let mut before = *pieces;
+                    before.own_men = before.own_men & !B::bit(to) | B::bit(from);
+                    before.own_kings &= !B::bit(to);
+                    offer(before, self.man_step(from, to));
+                }
+            }
+        }
+    }
+
     /// As [`Generator::quiets`] for men alone; false if `visit` stopped it.
     #[inline]
     pub fn man_quiets(&self, pieces: &Pieces<B>, mut visit: impl FnMut(&Step<B>) -> bool) -> bool {
