@@ -87,14 +87,22 @@ def codes_per_byte(stored):
 
 
 def capacity(stored, packed_bytes):
-    """Entries in a block of so many packed bytes."""
+    """Codes in a block of so many packed bytes."""
     k = codes_per_byte(stored)
     return packed_bytes * k if k else packed_bytes // 2
 
 
-def packed_length(stored, entries):
+def packed_length(stored, places):
     k = codes_per_byte(stored)
-    return -(-entries // k) if k else 2 * entries
+    return -(-places // k) if k else 2 * places
+
+
+def place(side, entry):
+    """Where an entry, or their end, stands among the codes of its side."""
+    k, row = codes_per_byte(side["stored"]), side["row"]
+    if row == 0:
+        return entry
+    return entry // row * (-(-row // k) * k) + entry % row
 
 
 def read_side(fields):
@@ -102,11 +110,16 @@ def read_side(fields):
         "to_move": fields.one_of("side to move", ["white", "black"]),
         "digit_order": fields.number(1),
         "entries": fields.varint(),
+        "row": fields.varint(),
     }
     size = fields.varint()
     side["stored"] = fields.varint()
     require(side["stored"] <= size <= 16385, "impossible palette size")
     require(size > 0 or side["entries"] == 0, "empty palette")
+    if side["row"] > 0:
+        require(side["stored"] > 1 and codes_per_byte(side["stored"]) > 1, "padded rows of codes that share no byte")
+        require(side["row"] < 1 << 32 and side["entries"] % side["row"] == 0, "impossible row length")
+        require(place(side, side["entries"]) < 1 << 64, "impossible row length")
     side["palette"] = []
     for _ in range(size):
         value = fields.number(1)
@@ -128,8 +141,9 @@ def read_directory(fields, header, offset):
         if side["stored"] <= 1:
             continue
         in_block = capacity(side["stored"], header["block_bytes"])
-        for first in range(0, side["entries"], in_block):
-            packed = packed_length(side["stored"], min(in_block, side["entries"] - first))
+        end = place(side, side["entries"])
+        for first in range(0, end, in_block):
+            packed = packed_length(side["stored"], min(in_block, end - first))
             stored = fields.number(width) + 1
             require(stored <= packed, "a block is longer than its codes")
             block = {"offset": offset, "stored_bytes": stored, "packed_bytes": packed, "crc32": fields.number(4)}
@@ -191,13 +205,13 @@ class Table:
     def packed(self, side, block):
         """The packed codes of a block."""
         if (side, block) not in self.decoded:
-            place = self.header["sides"][side]["blocks"][block]
-            stored = self.content[place["offset"] : place["offset"] + place["stored_bytes"]]
-            require(zlib.crc32(stored) == place["crc32"], f"side {side}, block {block}: the checksum differs")
+            about = self.header["sides"][side]["blocks"][block]
+            stored = self.content[about["offset"] : about["offset"] + about["stored_bytes"]]
+            require(zlib.crc32(stored) == about["crc32"], f"side {side}, block {block}: the checksum differs")
             packed = stored
-            if place["stored_bytes"] < place["packed_bytes"]:
-                packed = self.decompress(stored, place["packed_bytes"])
-            require(len(packed) == place["packed_bytes"], f"side {side}, block {block}: wrong length")
+            if about["stored_bytes"] < about["packed_bytes"]:
+                packed = self.decompress(stored, about["packed_bytes"])
+            require(len(packed) == about["packed_bytes"], f"side {side}, block {block}: wrong length")
             self.decoded[side, block] = packed
         return self.decoded[side, block]
 
@@ -217,7 +231,7 @@ class Table:
         stored = about["stored"]
         if stored <= 1:
             return 0
-        block, position = divmod(index, capacity(stored, self.header["block_bytes"]))
+        block, position = divmod(place(about, index), capacity(stored, self.header["block_bytes"]))
         packed = self.packed(side, block)
         k = codes_per_byte(stored)
         if k == 0:
