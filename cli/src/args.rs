@@ -65,8 +65,9 @@ pub(crate) enum Command {
     #[command(after_help = "Examples:
   petrov games
   petrov games --json
+  petrov games --markdown > docs/games.md        the page with every axis of every game
   petrov --rules my-game.toml games")]
-    Games(JsonOnly),
+    Games(GamesOptions),
     /// Print the rules of a game, axis by axis
     #[command(after_help = "Examples:
   petrov rules italian
@@ -118,6 +119,14 @@ With - positions are read from standard input, one a line.")]
   petrov line russian W:WKc3,Kd4,Ke5:BKh4
   petrov line english B:WK15,18:BK9 --json")]
     Line(LineOptions),
+    /// Mark the moves of game files that changed the result, with the better ones
+    #[command(after_help = "Examples:
+  petrov annotate russian games.pdn
+  petrov annotate english games.pdn --json
+  petrov annotate russian - < games.pdn
+
+Every move of a game file (PDN) is replayed. Positions that the tables do not know are passed over.")]
+    Annotate(AnnotateOptions),
     /// Print the header of a table file
     #[command(after_help = "Examples:
   petrov info tables/russian/KKKvK.dtw.petrov
@@ -139,7 +148,10 @@ With - positions are read from standard input, one a line.")]
 }
 
 #[derive(Args)]
-pub(crate) struct JsonOnly {
+pub(crate) struct GamesOptions {
+    /// Print a page in Markdown with every axis of every game
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) markdown: bool,
     /// Answer with one JSON document
     #[arg(long)]
     pub(crate) json: bool,
@@ -189,6 +201,17 @@ pub(crate) struct LineOptions {
     pub(crate) game: String,
     /// Position such as W:WKa1,b2:BKh8
     pub(crate) fen: String,
+    /// Answer with one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct AnnotateOptions {
+    /// Name of a game, see `petrov games`
+    pub(crate) game: String,
+    /// Games in PDN, or - for standard input
+    pub(crate) file: PathBuf,
     /// Answer with one JSON document
     #[arg(long)]
     pub(crate) json: bool,

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use petrov_games::draughts::Game;
+use petrov_games::Fingerprint;
+use petrov_games::draughts::{Game, Games};
 use serde::Serialize;
 
-use crate::args::{JsonOnly, RulesOptions};
+use crate::args::{GamesOptions, RulesOptions};
 use crate::failure::Failure;
+use crate::games_page;
 use crate::output::Output;
 use crate::setting::Setting;
 use crate::words::Columns;
@@ -24,12 +26,17 @@ struct GameDocument<'a> {
     description: &'a str,
 }
 
-fn board(game: &Game) -> String {
+/// Files and ranks of the board, such as `8x8`.
+pub(crate) fn board(game: &Game) -> String {
     format!("{}x{}", game.board().files(), game.board().ranks())
 }
 
 /// Lists the known games.
-pub(crate) fn games(options: &JsonOnly, setting: &Setting, output: &mut Output) -> Result<(), Failure> {
+pub(crate) fn games(options: &GamesOptions, setting: &Setting, output: &mut Output) -> Result<(), Failure> {
+    if options.markdown {
+        write!(output, "{}", games_page::page(&setting.games))?;
+        return Ok(());
+    }
     let documents: Vec<GameDocument<'_>> = setting
         .games
         .iter()
@@ -55,7 +62,35 @@ pub(crate) fn games(options: &JsonOnly, setting: &Setting, output: &mut Output) 
         ]);
     }
     write!(output, "{columns}")?;
+    for names in sharing(&setting.games) {
+        writeln!(output, "{} share tables", in_words(&names))?;
+    }
     Ok(())
+}
+
+/// Names of games of equal fingerprints, which share tables.
+pub(crate) fn sharing(games: &Games) -> Vec<Vec<&str>> {
+    let mut groups: Vec<(Fingerprint, Vec<&str>)> = Vec::new();
+    for game in games.iter() {
+        match groups.iter_mut().find(|(rules, _)| *rules == game.fingerprint()) {
+            Some((_, names)) => names.push(game.name()),
+            None => groups.push((game.fingerprint(), vec![game.name()])),
+        }
+    }
+    groups
+        .into_iter()
+        .map(|(_, names)| names)
+        .filter(|names| names.len() > 1)
+        .collect()
+}
+
+/// `a, b and c`.
+pub(crate) fn in_words(names: &[&str]) -> String {
+    match names.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, first)) => format!("{} and {last}", first.join(", ")),
+        None => String::new(),
+    }
 }
 
 #[derive(Serialize)]

@@ -1,10 +1,12 @@
 //! The program `petrov`: a thin layer over the crates.
 
+mod annotate;
 mod args;
 mod bench;
 mod board;
 mod catalogue;
 mod failure;
+mod games_page;
 mod generate;
 mod info;
 mod moves;
@@ -67,6 +69,7 @@ fn run(command: &Command, setting: &Setting, output: &mut Output) -> Result<(), 
         Command::Stats(options) => stats::stats(options, setting, output),
         Command::Probe(options) => probing::probe(options, setting, output),
         Command::Line(options) => probing::line(options, setting, output),
+        Command::Annotate(options) => annotate::annotate(options, setting, output),
         Command::Info(options) => info::info(options, output),
         Command::Bench(options) => bench::bench(options, setting, output),
         Command::Completions(options) => args::completions(options, output),

@@ -53,13 +53,22 @@ pub(crate) fn result(value: Value, distance: Distance, turn: Colour) -> String {
 
 /// What a move is worth to its mover, such as `wins in 13 moves (25 plies)`.
 pub(crate) fn outcome(value: Value, distance: Distance) -> String {
+    let brief = brief_outcome(value, distance);
+    match distance.plies() {
+        Some(distance) => format!("{brief} ({})", plies(distance)),
+        None => brief,
+    }
+}
+
+/// As [`outcome`] without plies, such as `wins in 13 moves`.
+pub(crate) fn brief_outcome(value: Value, distance: Distance) -> String {
     let (verb, mover_wins) = match value {
         Value::Draw => return "draws".to_owned(),
         Value::Win => ("wins", true),
         Value::Loss => ("loses", false),
     };
     match distance.plies() {
-        Some(distance) => format!("{verb} in {} ({})", moves(distance, mover_wins), plies(distance)),
+        Some(distance) => format!("{verb} in {}", moves(distance, mover_wins)),
         None => verb.to_owned(),
     }
 }

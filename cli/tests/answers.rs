@@ -42,6 +42,54 @@ fn rule_files_add_games_that_share_tables() {
     assert_eq!(probe["value"], "loss");
 }
 
+/// Games whose rules differ in names and a reflection only.
+#[test]
+fn games_of_equal_rules_share_tables() {
+    // The same position under the names of either game.
+    let (pool, jamaican) = ("W:WK32,27:B1", "W:WK29,26:B4");
+    for (built, fen, other, other_fen) in [
+        ("pool", pool, "jamaican", jamaican),
+        ("jamaican", jamaican, "pool", pool),
+        ("spanish", "W:WK32,27:B28", "portuguese", "W:WK32,27:B28"),
+        ("portuguese", "W:WK32,27:B28", "spanish", "W:WK32,27:B28"),
+    ] {
+        let place = Place::with_tables(built, "3", "wld,dtw");
+        let before = place.files();
+        let print = |game: &str| place.json(&["rules", game, "--json"])["fingerprint"].clone();
+        assert_eq!(print(built), print(other));
+        let figures = |game: &str| {
+            let mut stats = place.json(&["stats", game, "3", "--json"]);
+            for entry in stats.as_array_mut().unwrap() {
+                for side in entry["sides"].as_array_mut().unwrap() {
+                    // Has the game's own names.
+                    side.as_object_mut().unwrap().remove("longest_win_fen");
+                }
+            }
+            stats
+        };
+        assert_eq!(figures(built), figures(other));
+        let [ours, theirs] = [(built, fen), (other, other_fen)].map(|(game, fen)| {
+            let probe = place.json(&["probe", game, fen, "--json"]);
+            let moves = probe["moves"].as_array().unwrap().iter();
+            let distances: Vec<Value> = moves.map(|m| json!([m["value"], m["dtw"]])).collect();
+            json!([probe["value"], probe["dtw"], distances])
+        });
+        assert_eq!(ours, theirs);
+        assert_eq!(place.json(&["plan", other, "3", "--json"])["positions"], 0);
+        let report = place.json(&["gen", other, "3", "--json"]);
+        assert!(
+            report["tables"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .all(|table| table["built"] == false)
+        );
+        assert_eq!(place.files(), before);
+    }
+    let text = Place::empty().text(&["games"]);
+    assert!(text.contains("\npool and jamaican share tables\n"), "{text}");
+}
+
 #[test]
 fn perft() {
     let place = Place::empty();
@@ -344,6 +392,7 @@ fn help_version_and_completions() {
         "stats",
         "probe",
         "line",
+        "annotate",
         "info",
         "completions",
     ] {

@@ -195,3 +195,23 @@ fn brazilian() {
 fn italian() {
     check("italian");
 }
+
+#[test]
+fn thai() {
+    check("thai");
+}
+
+#[test]
+fn turkish() {
+    check("turkish");
+}
+
+#[test]
+fn international() {
+    check("international");
+}
+
+#[test]
+fn frisian() {
+    check("frisian");
+}

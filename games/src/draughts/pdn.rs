@@ -119,7 +119,7 @@ pub struct PdnError {
     /// The number of the game, from 1.
     pub game: usize,
     /// What is wrong there.
-    pub kind: PdnErrorKind,
+    pub kind: Box<PdnErrorKind>,
 }
 
 /// What is wrong with a PDN text.

@@ -11,7 +11,9 @@ fn built_in_games_are_found_by_name() {
     let names: Vec<&str> = games.iter().map(Game::name).collect();
     assert_eq!(names.len(), 30);
     assert_eq!(names[..3], ["russian", "russian-giveaway", "brazilian"]);
-    let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/rules")).unwrap().count();
+    let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/rules"))
+        .unwrap()
+        .count();
     assert_eq!(files, names.len(), "a rule file is not built in");
     for name in names {
         assert_eq!(games.get(name).unwrap().name(), name);

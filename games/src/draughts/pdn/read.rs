@@ -143,7 +143,7 @@ impl<'a> PdnReader<'a> {
             line: place.line,
             column: place.column,
             game: self.number,
-            kind,
+            kind: Box::new(kind),
         }
     }
 
