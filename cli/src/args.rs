@@ -127,6 +127,17 @@ With - positions are read from standard input, one a line.")]
 
 Every move of a game file (PDN) is replayed. Positions that the tables do not know are passed over.")]
     Annotate(AnnotateOptions),
+    /// Check tables: checksums, and every value against the rules
+    #[command(after_help = "Examples:
+  petrov verify russian                          every table that is there
+  petrov verify russian 4 --sample 10000         ten thousand positions of each
+  petrov verify russian KKMvK --checksums        checksums only
+
+Values are derived again from the positions that legal moves lead to, with the move generator and the
+prober; nothing of the solver is used. An error in the rules themselves or in the index is not seen.
+A table is `proved` if its distances are right, or if its values agree with proved distances; without
+these, values can only be `consistent` with each other. Exit status 1 if anything is wrong.")]
+    Verify(VerifyOptions),
     /// Print the header of a table file
     #[command(after_help = "Examples:
   petrov info tables/russian/KKKvK.dtw.petrov
@@ -256,6 +267,26 @@ pub(crate) struct GenOptions {
     /// [default: what is available]
     #[arg(long, value_name = "SIZE", value_parser = words::parse_bytes)]
     pub(crate) memory: Option<u64>,
+}
+
+#[derive(Args)]
+pub(crate) struct VerifyOptions {
+    /// Game, as listed by `petrov games`
+    pub(crate) game: String,
+    /// Number of pieces, or one material with all it depends on [default: every table there is]
+    pub(crate) what: Option<What>,
+    /// Look at so many positions of each table, spread over it, instead of at all
+    #[arg(long, value_name = "N", conflicts_with = "checksums", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) sample: Option<u64>,
+    /// Look at checksums only
+    #[arg(long)]
+    pub(crate) checksums: bool,
+    /// Worker threads [default: one for each processor]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, value_parser = clap::value_parser!(u16).range(..1025))]
+    pub(crate) threads: u16,
+    /// Answer with one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Args)]

@@ -4,9 +4,11 @@ use std::fmt;
 use std::io;
 
 use petrov_games::draughts::{AddGameError, FenError, UnknownGame};
-use petrov_gen::{BuildError, PlanError, WhatError};
+use petrov_gen::{BuildError, PlanError, VerifyError, WhatError};
 use petrov_probe::{OpenError, ProbeError, TableError};
 
+/// Exit status: the answer is negative.
+pub(crate) const NEGATIVE: u8 = 1;
 /// Exit status: wrong usage or input.
 pub(crate) const USAGE: u8 = 2;
 /// Exit status: something broke.
@@ -19,6 +21,8 @@ pub(crate) enum Failure {
     Usage(String),
     /// Something broke: a table, a file, memory.
     Broken(String),
+    /// The answer is negative; it has been given already.
+    Negative,
     /// Nobody reads the output any more (`petrov ... | head`): no fault of
     /// anyone's, so nothing is said.
     Unread,
@@ -30,6 +34,7 @@ impl Failure {
         match self {
             Self::Usage(_) => USAGE,
             Self::Broken(_) => BROKEN,
+            Self::Negative => NEGATIVE,
             Self::Unread => 0,
         }
     }
@@ -39,6 +44,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Usage(message) | Self::Broken(message) => f.write_str(message),
+            Self::Negative => f.write_str("the answer is negative"),
             Self::Unread => f.write_str("standard output was closed"),
         }
     }
@@ -74,6 +80,15 @@ impl From<PlanError> for Failure {
         match error {
             PlanError::NoTable { .. } => Self::Usage(error.to_string()),
             PlanError::Open(_) | PlanError::Foreign { .. } => Self::Broken(error.to_string()),
+        }
+    }
+}
+
+impl From<VerifyError> for Failure {
+    fn from(error: VerifyError) -> Self {
+        match error {
+            VerifyError::What(error) => error.into(),
+            VerifyError::Open(_) | VerifyError::Threads(_) => Self::Broken(error.to_string()),
         }
     }
 }

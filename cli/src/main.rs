@@ -17,6 +17,7 @@ mod progress;
 mod setting;
 mod stats;
 mod stream;
+mod verify;
 mod words;
 
 use std::io::Write;
@@ -46,11 +47,13 @@ fn start() -> ExitCode {
         Err(code) => return code,
     };
     let mut output = Output::new();
-    let outcome = Setting::new(&arguments.common)
-        .and_then(|setting| run(&arguments.command, &setting, &mut output))
-        .and_then(|()| Ok(output.flush()?));
-    match outcome {
+    let outcome = Setting::new(&arguments.common).and_then(|setting| run(&arguments.command, &setting, &mut output));
+    // A negative answer has to reach the reader as well.
+    let answered = matches!(outcome, Ok(()) | Err(Failure::Negative));
+    let flushed = if answered { output.flush() } else { Ok(()) };
+    match flushed.map_err(Failure::from).and(outcome) {
         Ok(()) | Err(Failure::Unread) => ExitCode::SUCCESS,
+        Err(Failure::Negative) => ExitCode::from(failure::NEGATIVE),
         Err(failure) => {
             eprintln!("petrov: {}", words::one_line(&failure.to_string()));
             ExitCode::from(failure.status())
@@ -70,6 +73,7 @@ fn run(command: &Command, setting: &Setting, output: &mut Output) -> Result<(), 
         Command::Probe(options) => probing::probe(options, setting, output),
         Command::Line(options) => probing::line(options, setting, output),
         Command::Annotate(options) => annotate::annotate(options, setting, output),
+        Command::Verify(options) => verify::verify(options, setting, output),
         Command::Info(options) => info::info(options, output),
         Command::Bench(options) => bench::bench(options, setting, output),
         Command::Completions(options) => args::completions(options, output),

@@ -1,4 +1,4 @@
-//! Progress of a build on standard error.
+//! Progress of long work on standard error.
 
 use std::io::IsTerminal;
 use std::sync::mpsc::{RecvTimeoutError, channel};

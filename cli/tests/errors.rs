@@ -132,7 +132,7 @@ fn too_little_memory() {
     place.fails(
         3,
         &["gen", "russian", "4", "--memory", "1M"],
-        &["memory needed", "1 MB allowed"],
+        &["memory needed", "1.0 MB allowed"],
     );
     assert!(place.files().is_empty());
 }

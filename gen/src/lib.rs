@@ -34,7 +34,5 @@ mod write;
 
 pub use build::{BuildError, BuildReport, Progress, TableReport, build};
 pub use plan::{BuildOptions, Plan, PlanError, PlannedSlice, PlannedTable, What, WhatError, materials, plan};
-pub use verify::{
-    CheckedTable, Depth, Finding, MOST_FINDINGS, Verdict, VerifyError, VerifyProgress, VerifyReport, verify,
-};
+pub use verify::{CheckedTable, Depth, Finding, MOST_FINDINGS, Verdict, VerifyError, VerifyReport, verify};
 pub use write::{CodeSource, DEFAULT_LEVEL, FREE, WriteError, WriteReport, write_table};

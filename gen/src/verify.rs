@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::PoisonError;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
 use petrov_games::Bits;
 use petrov_games::draughts::{Colour, Engine, Game, Generator, Goal, Position};
@@ -25,6 +25,7 @@ use petrov_probe::{
 };
 use rayon::prelude::*;
 
+use crate::build::Progress;
 use crate::plan::{PlanError, What, materials};
 
 /// How far a check goes.
@@ -125,27 +126,6 @@ pub enum VerifyError {
     Threads(#[from] rayon::ThreadPoolBuildError),
 }
 
-/// How far a check has come, in entries; read it from another thread.
-#[derive(Debug, Default)]
-pub struct VerifyProgress {
-    total: AtomicU64,
-    done: AtomicU64,
-}
-
-impl VerifyProgress {
-    /// Entries to look at.
-    #[must_use]
-    pub fn total(&self) -> u64 {
-        self.total.load(Relaxed)
-    }
-
-    /// Entries looked at.
-    #[must_use]
-    pub fn done(&self) -> u64 {
-        self.done.load(Relaxed)
-    }
-}
-
 /// Checks the tables of a game below some folders: those of `what`, or all
 /// that are there. Damaged, foreign and missing tables are findings.
 ///
@@ -157,7 +137,7 @@ pub fn verify(
     dirs: &[PathBuf],
     depth: Depth,
     threads: usize,
-    progress: &VerifyProgress,
+    progress: &Progress,
 ) -> Result<VerifyReport, VerifyError> {
     let tables = Tables::open(dirs)?;
     let wanted = what.map(|what| materials(game, what)).transpose()?;
@@ -177,7 +157,7 @@ struct Check<'a> {
     game: &'a Game,
     tables: &'a Tables,
     depth: Depth,
-    progress: &'a VerifyProgress,
+    progress: &'a Progress,
 }
 
 impl Check<'_> {
@@ -260,6 +240,7 @@ impl Check<'_> {
         let mut order: Vec<_> = found.into_iter().collect();
         order.sort_by_key(|((pieces, men, name, metric), _)| (*pieces, *men, name.clone(), *metric == Metric::Wld));
         for ((_, _, name, metric), (material, table)) in order {
+            self.progress.set_step("checking", &format_args!("{material}.{metric}"));
             let mut findings = intact(table)
                 .err()
                 .map(|what| finding(table.path(), what))

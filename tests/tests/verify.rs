@@ -1,24 +1,33 @@
 //! `verify` passes sound tables and finds every error planted in them.
 
-use petrov_gen::{CodeSource, DEFAULT_LEVEL, Depth, FREE, Verdict, VerifyProgress, What, verify, write_table};
 use petrov_games::draughts::{Engine, Game, Games};
+use petrov_gen::{CodeSource, DEFAULT_LEVEL, Depth, FREE, Progress, Verdict, What, verify, write_table};
 use petrov_probe::{BlockCache, DigitOrder, Material, Metric, SliceIndex, Table};
 use petrov_tests::Folder;
 
 fn check(game: &Game, what: Option<What>, dir: &std::path::Path, depth: Depth) -> petrov_gen::VerifyReport {
-    verify(game, what, &[dir.to_owned()], depth, 0, &VerifyProgress::default()).unwrap()
+    verify(game, what, &[dir.to_owned()], depth, 0, &Progress::default()).unwrap()
 }
 
 #[test]
 fn sound_tables_are_proved() {
     let games = Games::built_in();
-    for (name, pieces) in [("russian", 3), ("italian", 3), ("english-giveaway", 3), ("frisian", 2), ("turkish", 2)] {
+    for (name, pieces) in [
+        ("russian", 3),
+        ("italian", 3),
+        ("english-giveaway", 3),
+        ("frisian", 2),
+        ("turkish", 2),
+    ] {
         let game = games.get(name).unwrap();
         let folder = Folder::default();
         folder.build(game, &pieces.to_string(), &Metric::ALL, 2);
         let report = check(game, Some(What::Pieces(pieces)), folder.path(), Depth::Every);
         assert!(report.findings.is_empty(), "{name}: {:?}", report.findings.first());
-        assert!(report.tables.iter().all(|table| table.verdict == Verdict::Proved), "{name}");
+        assert!(
+            report.tables.iter().all(|table| table.verdict == Verdict::Proved),
+            "{name}"
+        );
         let sampled = check(game, None, folder.path(), Depth::Sample(100));
         assert!(sampled.findings.is_empty() && sampled.tables.iter().all(|table| table.verdict == Verdict::Sampled));
     }
@@ -75,11 +84,18 @@ impl CodeSource for Planted {
 fn every_planted_error_is_found() {
     let games = Games::built_in();
     let game = games.get("russian").unwrap();
-    let Engine::Narrow(generator) = game.engine() else { panic!("a board of 36 bits") };
+    let Engine::Narrow(generator) = game.engine() else {
+        panic!("a board of 36 bits")
+    };
     let folder = Folder::default();
     folder.build(game, "3", &[Metric::Wld, Metric::Dtw], 2);
     let mut planted = 0;
-    for (name, metric) in [("KKvM", Metric::Wld), ("KvKM", Metric::Dtw), ("MvMM", Metric::Dtw), ("KKvK", Metric::Wld)] {
+    for (name, metric) in [
+        ("KKvM", Metric::Wld),
+        ("KvKM", Metric::Dtw),
+        ("MvMM", Metric::Dtw),
+        ("KKvK", Metric::Wld),
+    ] {
         let material: Material = name.parse().unwrap();
         let path = petrov_probe::table_path(folder.path(), game.name(), material, metric);
         let sound = std::fs::read(&path).unwrap();
@@ -91,7 +107,13 @@ fn every_planted_error_is_found() {
             let order = DigitOrder::from_code(parts.sides[side].order).unwrap();
             let index = SliceIndex::<u64>::new(game.rules(), game.board(), own, opp, order).unwrap();
             let codes: Vec<u16> = (0..index.len())
-                .map(|entry| if generator.has_capture(&index.unrank(entry)) { FREE } else { table.code(side, entry).unwrap() })
+                .map(|entry| {
+                    if generator.has_capture(&index.unrank(entry)) {
+                        FREE
+                    } else {
+                        table.code(side, entry).unwrap()
+                    }
+                })
                 .collect();
             sides.push(codes);
         }
@@ -111,8 +133,15 @@ fn every_planted_error_is_found() {
             source.sides[side][entry] = (source.sides[side][entry] + 1 + (n as u16 % (stored - 1))) % stored;
             write_table(&path, &parts, &source, DEFAULT_LEVEL).unwrap();
             let report = check(game, Some(What::Material(material)), folder.path(), Depth::Every);
-            let found = report.findings.iter().any(|finding| finding.file == path && finding.fen.is_some());
-            assert!(found, "{name}.{metric} side {side} entry {entry}: {:?}", report.findings);
+            let found = report
+                .findings
+                .iter()
+                .any(|finding| finding.file == path && finding.fen.is_some());
+            assert!(
+                found,
+                "{name}.{metric} side {side} entry {entry}: {:?}",
+                report.findings
+            );
             planted += 1;
         }
         std::fs::write(&path, sound).unwrap();

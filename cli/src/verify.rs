@@ -1,0 +1,140 @@
+//! `petrov verify`.
+
+use std::io::Write;
+
+use petrov_gen::{Depth, Finding, Progress, VerifyReport, verify as check};
+use petrov_probe::Score;
+use serde::Serialize;
+
+use crate::args::VerifyOptions;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::progress;
+use crate::setting::Setting;
+use crate::words::{self, Columns};
+
+#[derive(Serialize)]
+struct VerifyDocument {
+    tables: Vec<TableDocument>,
+    positions: u64,
+    errors: Vec<FindingDocument>,
+}
+
+#[derive(Serialize)]
+struct TableDocument {
+    file: String,
+    material: String,
+    metric: &'static str,
+    positions: u64,
+    verdict: &'static str,
+}
+
+#[derive(Serialize)]
+struct FindingDocument {
+    file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fen: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stored: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expected: Option<String>,
+    what: String,
+}
+
+/// `win 5`, `draw`, `loss 4`; the distance in plies, left out where it is 0.
+fn score(score: Score) -> String {
+    match score.distance() {
+        0 => score.value().to_string(),
+        plies => format!("{} {plies}", score.value()),
+    }
+}
+
+impl FindingDocument {
+    fn new(finding: &Finding) -> Self {
+        Self {
+            file: finding.file.display().to_string(),
+            fen: finding.fen.clone(),
+            stored: finding.stored.map(score),
+            expected: finding.expected.map(score),
+            what: finding.what.clone(),
+        }
+    }
+}
+
+impl VerifyDocument {
+    fn new(report: &VerifyReport) -> Self {
+        Self {
+            tables: report
+                .tables
+                .iter()
+                .map(|table| TableDocument {
+                    file: table.file.display().to_string(),
+                    material: table.material.to_string(),
+                    metric: table.metric.name(),
+                    positions: table.positions,
+                    verdict: table.verdict.name(),
+                })
+                .collect(),
+            positions: report.positions,
+            errors: report.findings.iter().map(FindingDocument::new).collect(),
+        }
+    }
+}
+
+/// Checks tables; findings are an answer, not a failure to give one.
+pub(crate) fn verify(options: &VerifyOptions, setting: &Setting, output: &mut Output) -> Result<(), Failure> {
+    let game = setting.game(&options.game)?;
+    let depth = match options.sample {
+        Some(positions) => Depth::Sample(positions),
+        None if options.checksums => Depth::Checksums,
+        None => Depth::Every,
+    };
+    let progress = Progress::default();
+    let threads = usize::from(options.threads);
+    let work = || check(game, options.what, &setting.dirs, depth, threads, &progress);
+    let report = progress::watch(&progress, !setting.talks(), || (), work)?;
+    if options.json {
+        output.json(&VerifyDocument::new(&report))?;
+    } else {
+        say(&report, setting, output)?;
+    }
+    if report.findings.is_empty() {
+        Ok(())
+    } else {
+        Err(Failure::Negative)
+    }
+}
+
+fn say(report: &VerifyReport, setting: &Setting, output: &mut Output) -> Result<(), Failure> {
+    for finding in report.findings.iter().map(FindingDocument::new) {
+        write!(output, "{}: ", finding.file)?;
+        if let Some(fen) = &finding.fen {
+            write!(output, "{fen}: ")?;
+        }
+        if let (Some(stored), Some(expected)) = (&finding.stored, &finding.expected) {
+            write!(output, "says {stored}, should be {expected}: ")?;
+        }
+        writeln!(output, "{}", finding.what)?;
+    }
+    if report.tables.is_empty() {
+        writeln!(output, "no tables in {}", setting.dirs_in_words())?;
+        return Ok(());
+    }
+    let mut columns = Columns::new(&["material", "metric", " positions", "verdict"]);
+    for table in &report.tables {
+        columns.row(vec![
+            table.material.to_string(),
+            table.metric.to_string(),
+            words::thousands(table.positions),
+            table.verdict.name().to_owned(),
+        ]);
+    }
+    writeln!(
+        output,
+        "{columns}\n{}, {} checked, {}",
+        words::count(report.tables.len() as u64, "table", "tables"),
+        words::count(report.positions, "position", "positions"),
+        words::count(report.findings.len() as u64, "finding", "findings")
+    )?;
+    Ok(())
+}
