@@ -10,6 +10,7 @@ use std::time::Instant;
 use petrov_games::Bits;
 use petrov_games::draughts::{Colour, Engine, Game, Generator};
 use petrov_probe::format::{Family, HeaderParts, PaletteEntry, SideParts};
+use petrov_probe::pack::Packing;
 use petrov_probe::{Army, BlockCache, DigitOrder, Material, Metric, Score, SliceIndex, Table, TableError, Value, View};
 use rayon::prelude::*;
 
@@ -17,22 +18,22 @@ use crate::clock;
 use crate::plan::{BuildOptions, Pass, Plan, PlannedTable, Step, orders};
 use crate::slice::SliceSolver;
 use crate::solved::{Side, Solved};
-use crate::stored::StoredOrder;
+use crate::stored::{StoredOrder, StoredOrders};
 use crate::summary::Summary;
 use crate::values::Values;
 use crate::write::{self, WriteError};
 
-/// How far a build has come; read it from another thread.
+/// How far a build or a check has come; read it from another thread.
 #[derive(Debug, Default)]
 pub struct Progress {
-    total: AtomicU64,
-    done: AtomicU64,
+    pub(crate) total: AtomicU64,
+    pub(crate) done: AtomicU64,
     step: Mutex<String>,
 }
 
 impl Progress {
-    /// Steps of work in all: a position solved and a position written count
-    /// one each.
+    /// Steps of work in all: a position solved, written or checked counts as
+    /// one.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.total.load(Relaxed)
@@ -50,7 +51,7 @@ impl Progress {
         self.step.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn set_step(&self, verb: &str, what: &dyn std::fmt::Display) {
+    pub(crate) fn set_step(&self, verb: &str, what: &dyn std::fmt::Display) {
         *self.step.lock().unwrap_or_else(PoisonError::into_inner) = format!("{verb} {what}");
     }
 }
@@ -59,7 +60,7 @@ impl Progress {
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
     /// Not enough memory.
-    #[error("{} of memory needed, {} {}; ask for fewer pieces or allow more with --memory", gigabytes(*.needed), gigabytes(*.allowed), if *.limit { "allowed" } else { "available" })]
+    #[error("{} of memory needed, {} {}; ask for fewer pieces or allow more with --memory", size(*.needed), size(*.allowed), if *.limit { "allowed" } else { "available" })]
     Memory {
         /// Bytes needed.
         needed: u64,
@@ -69,7 +70,7 @@ pub enum BuildError {
         limit: bool,
     },
     /// Not enough room for the tables.
-    #[error("{path}: the tables need about {} of disk, {} free", gigabytes(*.needed), gigabytes(*.free), path = path.display())]
+    #[error("{path}: the tables need about {} of disk, {} free", size(*.needed), size(*.free), path = path.display())]
     Disk {
         /// The folder.
         path: PathBuf,
@@ -95,13 +96,13 @@ pub enum BuildError {
     Threads(#[from] rayon::ThreadPoolBuildError),
 }
 
-fn gigabytes(bytes: u64) -> String {
-    if bytes >= 10_000_000_000 {
-        format!("{:.0} GB", bytes as f64 / 1e9)
-    } else if bytes >= 1_000_000_000 {
-        format!("{:.1} GB", bytes as f64 / 1e9)
-    } else {
-        format!("{:.0} MB", (bytes as f64 / 1e6).max(1.0))
+/// A number of bytes in the unit that suits it.
+fn size(bytes: u64) -> String {
+    let bytes = bytes as f64;
+    match bytes {
+        ..1e6 => format!("{:.1} kB", bytes / 1e3),
+        ..1e9 => format!("{:.1} MB", bytes / 1e6),
+        _ => format!("{:.1} GB", bytes / 1e9),
     }
 }
 
@@ -341,7 +342,7 @@ impl<'a, B: Bits> Builder<'a, B> {
                 .and_then(|order| SliceIndex::new(rules, board, own, opp, order))
                 .filter(|stored| stored.len() == parts.entries)
                 .ok_or_else(damaged)?;
-            let packing = parts.packing();
+            let (packing, places) = (parts.packing(), parts.places());
             let block_bytes = table.header().parts().block_bytes;
             let capacity = packing.capacity(block_bytes).max(1);
             let blocks: Vec<Vec<u8>> = (0..parts.block_count(block_bytes))
@@ -362,9 +363,9 @@ impl<'a, B: Bits> Builder<'a, B> {
                         continue;
                     }
                     let code = if packing.stores() {
-                        let rank = stored.rank(&pieces);
-                        let block = &blocks[(rank / capacity) as usize];
-                        packing.get(block, (rank % capacity) as usize).ok_or_else(damaged)?
+                        let place = places.of(stored.rank(&pieces));
+                        let block = &blocks[(place / capacity) as usize];
+                        packing.get(block, (place % capacity) as usize).ok_or_else(damaged)?
                     } else {
                         0
                     };
@@ -409,6 +410,7 @@ impl<'a, B: Bits> Builder<'a, B> {
                 },
                 order: DigitOrder::SOLVING.code(),
                 entries: of_side.side.index.len(),
+                row: 0,
                 palette: of_side.palette.clone(),
                 stored: of_side.stored,
                 longest_win: None,
@@ -417,8 +419,7 @@ impl<'a, B: Bits> Builder<'a, B> {
         let mut stored = Vec::new();
         for (number, view) in material.views().iter().enumerate() {
             let order = self.best_order(material.armies(*view), &views[number], &parts, number, &planned.path)?;
-            parts.sides[number].order = order.index().order().code();
-            parts.sides[number].entries = order.index().len();
+            set_order(&mut parts.sides[number], order.index());
             parts.sides[number].longest_win = views[number].longest_win(&order);
             stored.push(order);
         }
@@ -431,9 +432,9 @@ impl<'a, B: Bits> Builder<'a, B> {
     }
 
     /// The digit order in which a side compresses best, by trial on some of
-    /// its blocks.
+    /// its blocks: of all orders on a few, then of the best ones on more.
     fn best_order<'s>(
-        &self,
+        &'s self,
         armies: (Army, Army),
         of_side: &ViewOfSide<'s, B>,
         parts: &HeaderParts,
@@ -442,46 +443,65 @@ impl<'a, B: Bits> Builder<'a, B> {
     ) -> Result<StoredOrder<'s, B>, BuildError> {
         let (own, opp) = armies;
         let (rules, board) = (self.game.rules(), self.game.board());
-        let order = |order| {
-            StoredOrder::new(rules, board, own, opp, &of_side.side.index, order)
-                .expect("the slice has positions in any order")
-        };
+        let stored = StoredOrders::new(rules, board, own, opp, &of_side.side.index);
+        let order = |order: &DigitOrder| stored.get(*order).expect("the slice has positions in any order");
         let candidates = orders(own, opp);
         if !parts.sides[number].packing().stores() || candidates.len() < 2 {
-            return Ok(order(DigitOrder::SOLVING));
+            return Ok(order(&DigitOrder::SOLVING));
         }
-        let bytes = candidates
-            .par_iter()
-            .map(|candidate| {
-                let order = order(*candidate);
-                // Orders that fold other digits may have other lengths.
-                let mut parts = parts.clone();
-                parts.sides[number].entries = order.index().len();
-                let count = parts.sides[number].block_count(parts.block_bytes);
-                let step = count.div_ceil(TRIAL_BLOCKS).max(1);
-                // From the middle: first and last blocks are least like the others.
-                let blocks: Vec<u64> = (0..count).skip(step as usize / 2).step_by(step as usize).collect();
-                let source = |_: usize, range: Range<u64>, codes: &mut [u16]| of_side.codes(&order, range, codes);
-                let bytes = write::compressed_bytes(path, &parts, &source, number, &blocks, TRIAL_LEVEL)?;
-                // For as many blocks as the whole has, to compare lengths fairly.
-                Ok(bytes * count / blocks.len().max(1) as u64)
-            })
-            .collect::<Result<Vec<u64>, WriteError>>()?;
         // The first of equals, so that the choice is always the same.
-        let best = (0..candidates.len()).min_by_key(|n| (bytes[*n], *n)).unwrap_or(0);
-        Ok(order(candidates[best]))
+        let mut candidates: Vec<_> = candidates.par_iter().map(order).enumerate().collect();
+        for (kept, trial_blocks, level) in TRIALS {
+            let bytes = candidates
+                .par_iter()
+                .map(|(_, order)| {
+                    let mut parts = parts.clone();
+                    set_order(&mut parts.sides[number], order.index());
+                    let count = parts.sides[number].block_count(parts.block_bytes);
+                    let step = count.div_ceil(trial_blocks).max(1);
+                    // From the middle: first and last blocks are least like the others.
+                    let blocks: Vec<u64> = (0..count).skip(step as usize / 2).step_by(step as usize).collect();
+                    let source = |_: usize, range: Range<u64>, codes: &mut [u16]| of_side.codes(order, range, codes);
+                    let tried = write::compressed_bytes(path, &parts, &source, number, &blocks, level)?;
+                    // Orders differ in how much they pack, by folding and padding.
+                    let side = &parts.sides[number];
+                    let whole = side.packing().bytes(side.places().count());
+                    let bytes = u128::from(tried.bytes) * u128::from(whole) / u128::from(tried.packed_bytes.max(1));
+                    Ok(bytes)
+                })
+                .collect::<Result<Vec<u128>, WriteError>>()?;
+            let mut ranked: Vec<_> = candidates.into_iter().zip(bytes).collect();
+            ranked.sort_by_key(|((n, _), bytes)| (*bytes, *n));
+            candidates = ranked.into_iter().map(|(candidate, _)| candidate).take(kept).collect();
+        }
+        Ok(candidates.swap_remove(0).1)
     }
+}
+
+/// Describes a side as stored by an index.
+fn set_order<B: Bits>(side: &mut SideParts, index: &SliceIndex<B>) {
+    side.order = index.order().code();
+    side.entries = index.len();
+    side.row = padded_row(side.packing(), index.row());
+}
+
+/// The row length to pad: 0 where that changes nothing, and where rows are so
+/// few or so short that it brings nothing or costs much.
+fn padded_row(packing: Packing, row: u64) -> u32 {
+    let per_byte = u64::from(packing.per_byte());
+    let pays = per_byte > 1 && PADDED_ROWS.contains(&row) && !row.is_multiple_of(per_byte);
+    if pays { row as u32 } else { 0 }
 }
 
 /// Packed bytes of a block.
 const BLOCK_BYTES: u32 = 1 << 16;
 
-/// Blocks on which a digit order is tried.
-const TRIAL_BLOCKS: u64 = 6;
+/// Lengths of rows that are padded.
+const PADDED_ROWS: Range<u64> = 8..2000;
 
-/// Compression level of trials: orders that do well at a low level do well at
-/// the final one.
-const TRIAL_LEVEL: i32 = 6;
+/// Trials of digit orders: how many the trial keeps, on how many blocks and
+/// at which level. Orders that do well at a low level do well at the final one.
+const TRIALS: [(usize, u64, i32); 2] = [(4, 2, 6), (1, 6, 6)];
 
 /// One side of a slice as a table of one metric shows it.
 struct ViewOfSide<'a, B> {
@@ -550,14 +570,24 @@ impl<'a, B: Bits> ViewOfSide<'a, B> {
     }
 
     fn codes(&self, order: &StoredOrder<'_, B>, range: Range<u64>, codes: &mut [u16]) {
+        let values = &self.side.values;
         let mut codes = codes.iter_mut();
-        order.for_each(range, |entry| {
-            if let Some(code) = codes.next()
-                && !self.side.values.is_free(entry)
-            {
-                *code = self.codes[slot(self.score(entry))];
+        let mut put = |free: bool, code: u16| {
+            if let Some(slot) = codes.next() {
+                *slot = if free { write::FREE } else { code };
             }
-        });
+        };
+        if values.only_outcomes() {
+            let code = |outcome: u8| self.codes.get(slot(Values::score_of(outcome))).copied().unwrap_or(0);
+            let codes: [u16; 4] = std::array::from_fn(|outcome| code(outcome as u8));
+            order.for_each(range, |entry| {
+                put(values.is_free(entry), codes[usize::from(values.outcome(entry))])
+            });
+        } else {
+            order.for_each(range, |entry| {
+                put(values.is_free(entry), self.codes[slot(self.score(entry))])
+            });
+        }
     }
 
     /// The lowest stored index with the longest win.

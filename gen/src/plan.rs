@@ -267,7 +267,10 @@ const SECONDS_PER_POSITION: [f64; 3] = [2.4e-7, 6e-7, 4e-7];
 
 /// Bytes of a finished table per position; a little more than was measured,
 /// so that a plan errs on the safe side.
-const TABLE_BYTES_PER_POSITION: [f64; 3] = [0.06, 0.35, 0.2];
+const TABLE_BYTES_PER_POSITION: [f64; 3] = [0.035, 0.16, 0.08];
+
+/// Bytes of a table's header and of the palette of its distances.
+const TABLE_OVERHEAD_BYTES: u64 = 400;
 
 /// Makes the plan for a request: looks which tables are there (and checks
 /// their checksums), and estimates what the others will take.
@@ -472,7 +475,7 @@ impl Plan {
                 }
                 for table in &step.write {
                     let bytes = slice.positions as f64 * TABLE_BYTES_PER_POSITION[table.metric as usize];
-                    self.disk_bytes += 256 + bytes as u64;
+                    self.disk_bytes += TABLE_OVERHEAD_BYTES + bytes as u64;
                 }
             }
         }

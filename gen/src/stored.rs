@@ -2,10 +2,22 @@
 //! stored.
 
 use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
 use petrov_games::Bits;
 use petrov_games::draughts::{Board, Pieces, Rules};
 use petrov_probe::{Army, Digit, DigitOrder, SliceIndex, set_rank, set_unrank};
+
+/// The orders in which one side can be stored. They share what takes time to work out.
+pub(crate) struct StoredOrders<'a, B> {
+    rules: &'a Rules,
+    board: &'a Board,
+    own: Army,
+    opp: Army,
+    solving: &'a SliceIndex<B>,
+    men: OnceLock<Arc<[u64]>>,
+    kings: OnceLock<Arc<[u32]>>,
+}
 
 /// Finds the solving index of entries in stored order.
 pub(crate) struct StoredOrder<'a, B> {
@@ -17,71 +29,102 @@ pub(crate) struct StoredOrder<'a, B> {
 enum Way {
     /// Digit by digit.
     Digits {
-        /// Start of a unit in solving order, by the stored men digit; empty
+        /// Start of a unit in solving order, by the stored men digit; none
         /// if they are counted alike.
-        men: Vec<u64>,
-        /// Place within the unit by the stored digits of the kings; empty if
+        men: Option<Arc<[u64]>>,
+        /// Place within the unit by the stored digits of the kings; none if
         /// they are counted alike.
-        kings: Vec<u32>,
+        kings: Option<Arc<[u32]>>,
     },
-    /// Both indices fold different digits: placement by placement.
+    /// Placement by placement.
     Placements,
 }
 
-impl<'a, B: Bits> StoredOrder<'a, B> {
-    pub(crate) fn new(
-        rules: &Rules,
-        board: &Board,
-        own: Army,
-        opp: Army,
-        solving: &'a SliceIndex<B>,
-        order: DigitOrder,
-    ) -> Option<Self> {
-        let stored = SliceIndex::new(rules, board, own, opp, order)?;
+/// Most placements of kings alone that are tabulated where both indices fold
+/// different digits.
+const MAX_TABULATED: u64 = 1 << 22;
+
+impl<'a, B: Bits> StoredOrders<'a, B> {
+    pub(crate) fn new(rules: &'a Rules, board: &'a Board, own: Army, opp: Army, solving: &'a SliceIndex<B>) -> Self {
+        Self {
+            rules,
+            board,
+            own,
+            opp,
+            solving,
+            men: OnceLock::new(),
+            kings: OnceLock::new(),
+        }
+    }
+
+    pub(crate) fn get(&self, order: DigitOrder) -> Option<StoredOrder<'a, B>> {
+        let (own, opp, solving) = (self.own, self.opp, self.solving);
+        let stored = SliceIndex::new(self.rules, self.board, own, opp, order)?;
         let kings_alike = order.own_kings_first == DigitOrder::SOLVING.own_kings_first;
         let folded = solving.len() != solving.unfolded();
+        let (mut men, mut kings) = (None, None);
         if stored.len() != solving.len() || folded && !kings_alike {
-            let way = Way::Placements;
-            return Some(Self { solving, stored, way });
-        }
-        let mut men = Vec::new();
-        if order.own_men_first != DigitOrder::SOLVING.own_men_first && own.men > 0 && opp.men > 0 {
-            men = (0..stored.range(Digit::Men))
-                .map(|digit| {
-                    let placed = stored.place([digit, 0, 0]);
-                    let only_men = Pieces {
-                        own_kings: B::ZERO,
-                        opp_kings: B::ZERO,
-                        ..placed
-                    };
-                    solving.digits(&only_men)[Digit::Men as usize] * solving.scale(Digit::Men)
-                })
-                .collect();
-        }
-        let mut kings = Vec::new();
-        if !kings_alike && own.kings > 0 && opp.kings > 0 {
-            // Kings are counted over the squares the men leave, so the map is
-            // the same for all units and any set of as many squares will do.
-            let free = board.squares() - u32::from(own.men + opp.men);
-            let region = B::below(free as u8);
-            let (first_range, last_range) = (stored.range(Digit::FirstKings), stored.range(Digit::LastKings));
-            kings.reserve((first_range * last_range) as usize);
-            for first in 0..first_range {
-                let own_kings = set_unrank(first, own.kings, region);
-                for last in 0..last_range {
-                    let opp_kings = set_unrank(last, opp.kings, region & !own_kings);
-                    let opp_digit = set_rank(opp_kings, region);
-                    let own_digit = set_rank(own_kings, region & !opp_kings);
-                    let place =
-                        opp_digit * solving.scale(Digit::FirstKings) + own_digit * solving.scale(Digit::LastKings);
-                    kings.push(place as u32);
-                }
+            if own.men + opp.men > 0 || stored.len() > MAX_TABULATED || solving.len() > u64::from(u32::MAX) {
+                let way = Way::Placements;
+                return Some(StoredOrder { solving, stored, way });
+            }
+            let place = |first| {
+                let index = &stored;
+                (0..index.range(Digit::LastKings)).map(move |last| solving.rank(&index.place([0, first, last])) as u32)
+            };
+            let table = || (0..stored.range(Digit::FirstKings)).flat_map(place).collect();
+            kings = Some(self.kings.get_or_init(table).clone());
+        } else {
+            if order.own_men_first != DigitOrder::SOLVING.own_men_first && own.men > 0 && opp.men > 0 {
+                men = Some(self.men.get_or_init(|| self.men_table(&stored)).clone());
+            }
+            if !kings_alike && own.kings > 0 && opp.kings > 0 {
+                kings = Some(self.kings.get_or_init(|| self.kings_table(&stored)).clone());
             }
         }
         let way = Way::Digits { men, kings };
-        Some(Self { solving, stored, way })
+        Some(StoredOrder { solving, stored, way })
     }
 
+    fn men_table(&self, stored: &SliceIndex<B>) -> Arc<[u64]> {
+        (0..stored.range(Digit::Men))
+            .map(|digit| {
+                let placed = stored.place([digit, 0, 0]);
+                let only_men = Pieces {
+                    own_kings: B::ZERO,
+                    opp_kings: B::ZERO,
+                    ..placed
+                };
+                self.solving.digits(&only_men)[Digit::Men as usize] * self.solving.scale(Digit::Men)
+            })
+            .collect()
+    }
+
+    fn kings_table(&self, stored: &SliceIndex<B>) -> Arc<[u32]> {
+        // Kings are counted over the squares the men leave, so the map is
+        // the same for all units and any set of as many squares will do.
+        let free = self.board.squares() - u32::from(self.own.men + self.opp.men);
+        let region = B::below(free as u8);
+        let (first_range, last_range) = (stored.range(Digit::FirstKings), stored.range(Digit::LastKings));
+        let (first_scale, last_scale) = (
+            self.solving.scale(Digit::FirstKings),
+            self.solving.scale(Digit::LastKings),
+        );
+        let mut kings = Vec::with_capacity((first_range * last_range) as usize);
+        for first in 0..first_range {
+            let own_kings = set_unrank(first, self.own.kings, region);
+            for last in 0..last_range {
+                let opp_kings = set_unrank(last, self.opp.kings, region & !own_kings);
+                let opp_digit = set_rank(opp_kings, region);
+                let own_digit = set_rank(own_kings, region & !opp_kings);
+                kings.push((opp_digit * first_scale + own_digit * last_scale) as u32);
+            }
+        }
+        kings.into()
+    }
+}
+
+impl<B: Bits> StoredOrder<'_, B> {
     /// The stored index.
     pub(crate) fn index(&self) -> &SliceIndex<B> {
         &self.stored
@@ -109,7 +152,6 @@ impl<'a, B: Bits> StoredOrder<'a, B> {
         }
         let at = |digit: Digit| significance.iter().position(|other| *other == digit).unwrap_or(0);
         let (men_at, first_at, last_at) = (at(Digit::Men), at(Digit::FirstKings), at(Digit::LastKings));
-        let men_scale = self.solving.scale(Digit::Men);
         let (mut first_scale, mut last_scale) = (
             self.solving.scale(Digit::FirstKings),
             self.solving.scale(Digit::LastKings),
@@ -119,24 +161,48 @@ impl<'a, B: Bits> StoredOrder<'a, B> {
             // the same squares, whether they are called first or last.
             std::mem::swap(&mut first_scale, &mut last_scale);
         }
+        let scales = [self.solving.scale(Digit::Men), first_scale, last_scale];
         let last_range = stored.range(Digit::LastKings);
+        let least = significance[2];
         let mut left = range.end - range.start;
         while left > 0 {
             let run = (ranges[2] - digits[2]).min(left);
-            for _ in 0..run {
-                let unit = match men.get(digits[men_at] as usize) {
-                    Some(start) => *start,
-                    None => digits[men_at] * men_scale,
-                };
-                let within = if kings.is_empty() {
-                    digits[first_at] * first_scale + digits[last_at] * last_scale
-                } else {
-                    u64::from(kings[(digits[first_at] * last_range + digits[last_at]) as usize])
-                };
-                visit(unit + within);
-                digits[2] += 1;
+            // In a run only the least significant digit changes.
+            let men_digit = digits[men_at];
+            let unit = match men {
+                Some(men) => men[men_digit as usize],
+                None => men_digit * scales[0],
+            };
+            let kings_place = digits[first_at] * last_range + digits[last_at];
+            let within = match kings {
+                Some(kings) => u64::from(kings[kings_place as usize]),
+                None => digits[first_at] * scales[1] + digits[last_at] * scales[2],
+            };
+            match (least, men, kings) {
+                (Digit::Men, Some(men), _) => {
+                    let men = &men[men_digit as usize..(men_digit + run) as usize];
+                    men.iter().for_each(|unit| visit(unit + within));
+                }
+                (Digit::FirstKings, _, Some(kings)) => {
+                    let kings = kings[kings_place as usize..].iter().step_by(last_range as usize);
+                    kings
+                        .take(run as usize)
+                        .for_each(|within| visit(unit + u64::from(*within)));
+                }
+                (Digit::LastKings, _, Some(kings)) => {
+                    let kings = &kings[kings_place as usize..(kings_place + run) as usize];
+                    kings.iter().for_each(|within| visit(unit + u64::from(*within)));
+                }
+                _ => {
+                    let (mut entry, step) = (unit + within, scales[least as usize]);
+                    for _ in 0..run {
+                        visit(entry);
+                        entry += step;
+                    }
+                }
             }
             left -= run;
+            digits[2] += run;
             if digits[2] == ranges[2] {
                 digits[2] = 0;
                 digits[1] += 1;

@@ -43,16 +43,32 @@ impl Values {
         (values + len.div_ceil(8), values)
     }
 
+    /// Whether there are only outcomes, no distances.
+    pub(crate) fn only_outcomes(&self) -> bool {
+        self.scores.is_empty()
+    }
+
+    /// The outcome of a position, where there are only outcomes.
+    #[inline(always)]
+    pub(crate) fn outcome(&self, index: u64) -> u8 {
+        self.outcomes[(index / 4) as usize].load(Relaxed) >> (index % 4 * 2) & 3
+    }
+
+    /// The score that an outcome stands for.
+    #[inline(always)]
+    pub(crate) fn score_of(outcome: u8) -> Score {
+        match outcome {
+            1 => Score::win(0),
+            2 => Score::loss(0),
+            _ => Score::DRAW,
+        }
+    }
+
     /// The score of a position.
     #[inline(always)]
     pub(crate) fn score(&self, index: u64) -> Score {
-        if self.scores.is_empty() {
-            let byte = self.outcomes[(index / 4) as usize].load(Relaxed);
-            match byte >> (index % 4 * 2) & 3 {
-                1 => Score::win(0),
-                2 => Score::loss(0),
-                _ => Score::DRAW,
-            }
+        if self.only_outcomes() {
+            Self::score_of(self.outcome(index))
         } else {
             Score::from_bits(self.scores[index as usize].load(Relaxed))
         }

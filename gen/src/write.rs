@@ -169,7 +169,16 @@ pub fn write_table(
     Ok(report)
 }
 
-/// Bytes that some blocks of one side take when compressed at `level`: for choosing between ways to store it.
+/// What some blocks of one side take.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tried {
+    /// Bytes compressed.
+    pub(crate) bytes: u64,
+    /// Bytes before that.
+    pub(crate) packed_bytes: u64,
+}
+
+/// Compresses some blocks of one side at `level`: for choosing between ways to store it.
 ///
 /// # Errors
 /// As [`write_table`].
@@ -180,7 +189,7 @@ pub(crate) fn compressed_bytes(
     side: usize,
     blocks: &[u64],
     level: i32,
-) -> Result<u64, WriteError> {
+) -> Result<Tried, WriteError> {
     let work = SideWork {
         path,
         parts,
@@ -190,37 +199,59 @@ pub(crate) fn compressed_bytes(
         packing: parts.sides[side].packing(),
     };
     let mut worker = Worker::default();
-    let mut bytes = 0;
+    let mut tried = Tried::default();
     for block in blocks {
-        bytes += work.compress(&mut worker, *block)?.bytes.len() as u64;
+        let block = work.compress(&mut worker, *block)?;
+        tried.bytes += block.bytes.len() as u64;
+        tried.packed_bytes += block.packed_bytes as u64;
     }
-    Ok(bytes)
+    Ok(tried)
 }
 
-/// Gives every free entry a code. What a block holds must depend on that block alone, so that tables
-/// have the same bytes however the work is divided.
+/// Packs the codes of a block, each free one as some other code. What a block holds must depend on that block
+/// alone, so that tables have the same bytes however the work is divided.
 ///
 /// Where several codes share a byte, the free ones make it the byte that was most frequent so far, unless
 /// repeating the last code gives one at least half as frequent. Else they repeat the last code, or
 /// the first one that is not free before any was met: runs grow and no new one begins. 0 if all are free.
-fn fill_free(codes: &mut [u16], packing: Packing) {
-    let mut last = codes.iter().copied().find(|&code| code != FREE).unwrap_or(0);
+fn pack_filled(codes: &mut [u16], packing: Packing, packed: &mut Vec<u8>) -> Result<(), PackError> {
     let limit = packing.codes();
-    // Else packing refuses the code, whatever stands beside it.
-    let sound = codes.iter().all(|&code| code == FREE || u32::from(code) < limit);
-    let per_byte = packing.per_byte() as usize;
-    if per_byte < 2 || !sound {
-        for code in codes {
-            if *code == FREE {
-                *code = last;
-            }
-            last = *code;
-        }
-        return;
+    let sound = |code: u16| code == FREE || u32::from(code) < limit;
+    if packing.per_byte() > 1
+        && let Some(&code) = codes.iter().find(|&&code| !sound(code))
+    {
+        let code = code.into();
+        return Err(PackError::Code { code, limit });
     }
-    let mut bytes = Frequencies::new(limit, per_byte);
-    for codes in codes.chunks_mut(per_byte) {
-        // What the last byte of a block lacks is 0, and not free.
+    match packing.per_byte() {
+        8 => pack_shared::<8>(codes, limit, packed),
+        5 => pack_shared::<5>(codes, limit, packed),
+        4 => pack_shared::<4>(codes, limit, packed),
+        3 => pack_shared::<3>(codes, limit, packed),
+        2 => pack_shared::<2>(codes, limit, packed),
+        _ => {
+            let mut last = first_code(codes);
+            for code in codes.iter_mut() {
+                if *code == FREE {
+                    *code = last;
+                }
+                last = *code;
+            }
+            packing.pack(codes, packed)?;
+        }
+    }
+    Ok(())
+}
+
+fn first_code(codes: &[u16]) -> u16 {
+    codes.iter().copied().find(|&code| code != FREE).unwrap_or(0)
+}
+
+/// Packs codes below `limit`, of which `K` share a byte.
+fn pack_shared<const K: usize>(codes: &[u16], limit: u32, packed: &mut Vec<u8>) {
+    let mut last = first_code(codes);
+    let mut bytes = Frequencies::new(limit, K);
+    let mut pack = |codes: &[u16; K]| {
         let (mut fixed, mut free) = (0, 0);
         let (mut repeated, mut scale) = (0, 1);
         for (at, &code) in codes.iter().enumerate() {
@@ -233,23 +264,34 @@ fn fill_free(codes: &mut [u16], packing: Packing) {
             repeated += u32::from(last) * scale;
             scale *= limit;
         }
-        let digits = bytes.choose(fixed, free, repeated as u8);
-        for (at, code) in codes.iter_mut().enumerate() {
-            *code = (digits >> (4 * at) & 15) as u16;
-            last = *code;
-        }
+        let (byte, digits) = bytes.choose(fixed, free, repeated as u8);
+        last = (digits >> (4 * (K - 1)) & 15) as u16;
+        packed.push(byte);
+    };
+    let (groups, rest) = codes.as_chunks::<K>();
+    groups.iter().for_each(&mut pack);
+    if !rest.is_empty() {
+        // What the last byte of a block lacks is 0, and not free.
+        let mut group = [0; K];
+        group[..rest.len()].copy_from_slice(rest);
+        pack(&group);
     }
 }
 
 /// How often each packed byte occurred so far in a block.
 struct Frequencies {
-    /// The codes in each byte, four bits for each: where codes share a byte there are at most 16.
-    digits: [u32; 256],
-    counts: [u32; 256],
     /// The bytes that codes pack to, from the most to the least frequent.
-    bytes: Vec<u8>,
-    /// The place of each byte in that list.
+    ranking: Vec<Frequency>,
+    /// The place of each byte in the ranking.
     places: [u8; 256],
+}
+
+#[derive(Clone, Copy)]
+struct Frequency {
+    count: u32,
+    /// The codes in the byte, four bits for each: where codes share a byte there are at most 16.
+    digits: u32,
+    byte: u8,
 }
 
 impl Frequencies {
@@ -259,39 +301,39 @@ impl Frequencies {
             (0..per_byte as u32).map(|at| digit(at) << (4 * at)).sum()
         };
         let top = limit.pow(per_byte as u32).min(256);
+        let ranking = (0..top).map(|byte| Frequency {
+            count: 0,
+            digits: digits_of(byte),
+            byte: byte as u8,
+        });
         Self {
-            digits: std::array::from_fn(|byte| digits_of(byte as u32)),
-            counts: [0; 256],
-            bytes: (0..top).map(|byte| byte as u8).collect(),
+            ranking: ranking.collect(),
             places: std::array::from_fn(|byte| byte as u8),
         }
     }
 
-    /// Picks a byte with the codes `fixed` outside `free`, counts it and returns its codes.
-    fn choose(&mut self, fixed: u32, free: u32, repeated: u8) -> u32 {
-        let mut byte = repeated;
+    /// Picks a byte with the codes `fixed` outside `free`, counts it and returns it with its codes.
+    fn choose(&mut self, fixed: u32, free: u32, repeated: u8) -> (u8, u32) {
+        let ranking = &mut self.ranking;
+        let mut place = usize::from(self.places[usize::from(repeated)]);
         if free != 0 {
-            let enough = 2 * self.counts[usize::from(repeated)];
-            let better = self
-                .bytes
+            let enough = 2 * ranking[place].count;
+            let better = ranking[..place]
                 .iter()
-                .take_while(|&&other| self.counts[usize::from(other)] > enough)
-                .find(|&&other| self.digits[usize::from(other)] & !free == fixed);
-            byte = *better.unwrap_or(&repeated);
+                .take_while(|other| other.count > enough)
+                .position(|other| other.digits & !free == fixed);
+            place = better.unwrap_or(place);
         }
-        let count = &mut self.counts[usize::from(byte)];
-        *count += 1;
-        let count = *count;
-        let mut place = usize::from(self.places[usize::from(byte)]);
-        while place > 0 && self.counts[usize::from(self.bytes[place - 1])] < count {
-            let other = self.bytes[place - 1];
-            self.bytes[place] = other;
-            self.places[usize::from(other)] = place as u8;
+        let mut chosen = ranking[place];
+        chosen.count += 1;
+        while place > 0 && ranking[place - 1].count < chosen.count {
+            ranking[place] = ranking[place - 1];
+            self.places[usize::from(ranking[place].byte)] = place as u8;
             place -= 1;
         }
-        self.bytes[place] = byte;
-        self.places[usize::from(byte)] = place as u8;
-        self.digits[usize::from(byte)]
+        ranking[place] = chosen;
+        self.places[usize::from(chosen.byte)] = place as u8;
+        (chosen.byte, chosen.digits)
     }
 }
 
@@ -338,22 +380,34 @@ struct Worker {
 
 impl<S: CodeSource> SideWork<'_, S> {
     fn compress(&self, worker: &mut Worker, block: u64) -> Result<Compressed, WriteError> {
+        let all = self.parts.sides[self.side].places();
         let capacity = self.packing.capacity(self.parts.block_bytes);
-        let first = block * capacity;
-        let end = self.parts.sides[self.side].entries.min(first.saturating_add(capacity));
+        let start = block * capacity;
+        let places = start..all.count().min(start.saturating_add(capacity));
+        let first = all.entries_before(places.start);
+        let end = all.entries_before(places.end);
         let Worker {
             compressor,
             codes,
             packed,
         } = worker;
         codes.clear();
-        // A source that leaves an entry out has left it free.
-        codes.resize((end - first) as usize, FREE);
-        self.source.codes(self.side, first..end, codes);
-        fill_free(codes, self.packing);
+        // A source that leaves an entry out has left it free; padding is free too.
+        codes.resize((places.end - places.start) as usize, FREE);
+        // The entries go behind the room for padding, and from there each row to its place.
+        let mut from = codes.len() - (end - first) as usize;
+        self.source.codes(self.side, first..end, &mut codes[from..]);
+        let mut to = 0;
+        all.for_each_row(places, |entries, padding| {
+            codes.copy_within(from..from + entries, to);
+            to += entries;
+            from += entries;
+            codes[to..to + padding].fill(FREE);
+            to += padding;
+        });
         packed.clear();
         let path = || self.path.to_owned();
-        self.packing.pack(codes, packed).map_err(|source| WriteError::Code {
+        pack_filled(codes, self.packing, packed).map_err(|source| WriteError::Code {
             path: path(),
             side: self.side,
             first,
@@ -570,6 +624,8 @@ mod tests {
             to_move,
             order: 3,
             entries,
+            // Padded where that is possible.
+            row: if values <= 16 && entries % 8 == 0 { 8 } else { 0 },
             palette: palette.clone(),
             stored: values.into(),
             longest_win: Some(0),
@@ -692,17 +748,22 @@ mod tests {
         );
     }
 
+    fn filled(mut codes: Vec<u16>, packing: Packing) -> Vec<u16> {
+        let mut packed = Vec::new();
+        pack_filled(&mut codes, packing, &mut packed).unwrap();
+        packing.unpack(&packed, &mut codes).unwrap();
+        codes
+    }
+
     #[test]
     fn free_entries_continue_runs() {
         for codes in [3, 300] {
-            for (given, filled) in [
+            for (given, expected) in [
                 (vec![FREE, FREE, 2, FREE, 0, FREE], vec![2, 2, 2, 2, 0, 0]),
                 (vec![FREE; 13], vec![0; 13]),
                 (vec![], vec![]),
             ] {
-                let mut codes_of_block = given;
-                fill_free(&mut codes_of_block, Packing::new(codes));
-                assert_eq!(codes_of_block, filled);
+                assert_eq!(filled(given, Packing::new(codes)), expected);
             }
         }
     }
@@ -711,8 +772,7 @@ mod tests {
     fn free_entries_make_bytes_that_were_frequent() {
         let mut codes = [0, 1, 2, 1, 0].repeat(3);
         codes.extend([FREE, 1, FREE, FREE, FREE]);
-        fill_free(&mut codes, Packing::new(3));
-        assert_eq!(codes, [0, 1, 2, 1, 0].repeat(4));
+        assert_eq!(filled(codes, Packing::new(3)), [0, 1, 2, 1, 0].repeat(4));
     }
 
     #[test]
@@ -728,18 +788,29 @@ mod tests {
                             if free { FREE } else { code(i * 5 + 1, count as u16) }
                         })
                         .collect();
-                    let mut filled = given.clone();
-                    fill_free(&mut filled, packing);
-                    for (given, filled) in given.iter().zip(&filled) {
+                    let once = filled(given.clone(), packing);
+                    for (given, filled) in given.iter().zip(&once) {
                         assert!(given == filled || *given == FREE && u32::from(*filled) < count);
                     }
-                    let mut again = given.clone();
-                    fill_free(&mut again, packing);
-                    assert_eq!(again, filled);
-                    fill_free(&mut again, packing);
-                    assert_eq!(again, filled, "nothing was free any more");
+                    assert_eq!(filled(given, packing), once);
+                    assert_eq!(filled(once.clone(), packing), once, "nothing was free any more");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn codes_too_large_are_refused() {
+        for count in [2, 3, 16, 17, 300] {
+            let mut codes = vec![FREE, 0, count as u16, FREE];
+            let error = pack_filled(&mut codes, Packing::new(count), &mut Vec::new());
+            assert_eq!(
+                error,
+                Err(PackError::Code {
+                    code: count,
+                    limit: count
+                })
+            );
         }
     }
 }

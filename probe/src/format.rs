@@ -7,7 +7,7 @@ use std::io::{self, Read};
 
 use sha2::{Digest, Sha256};
 
-use crate::pack::Packing;
+use crate::pack::{Packing, Places};
 use crate::score::{Metric, Score, Value};
 use petrov_games::draughts::Colour;
 
@@ -146,6 +146,8 @@ pub struct SideParts {
     pub order: u8,
     /// Entries, by the index.
     pub entries: u64,
+    /// Entries in a row, where rows are padded to whole bytes; else 0.
+    pub row: u32,
     /// Every value that occurs. The first [`SideParts::stored`] are the ones entries can hold.
     pub palette: Vec<PaletteEntry>,
     /// How many values of the palette occur among stored entries: codes are below this.
@@ -256,6 +258,16 @@ impl SideParts {
         Packing::new(self.stored)
     }
 
+    /// Where entries stand among the codes that blocks hold. Rows that no checked header has count as
+    /// not padded.
+    #[must_use]
+    pub const fn places(&self) -> Places {
+        match Places::new(self.packing(), self.entries, self.row) {
+            Some(places) => places,
+            None => Places::unpadded(self.entries),
+        }
+    }
+
     /// How many positions have this value, whatever the distance; no symmetry used.
     #[must_use]
     pub fn count(&self, value: Value) -> u64 {
@@ -282,7 +294,7 @@ impl SideParts {
     pub const fn block_count(&self, block_bytes: u32) -> u64 {
         match self.packing().capacity(block_bytes) {
             0 => 0,
-            capacity => self.entries.div_ceil(capacity),
+            capacity => self.places().count().div_ceil(capacity),
         }
     }
 
@@ -293,6 +305,13 @@ impl SideParts {
         }
         if self.entries > 0 && count == 0 {
             return impossible("palette size", count, "at least 1, as there are entries");
+        }
+        if self.row > 0 && self.packing().per_byte() < 2 {
+            return impossible("row length", self.row, "0, as no two codes share a byte");
+        }
+        if Places::new(self.packing(), self.entries, self.row).is_none() {
+            let expected = format!("0, or a divisor of the {} entries", self.entries);
+            return impossible("row length", self.row, expected);
         }
         if u64::from(self.stored) > count as u64 {
             return impossible(
@@ -414,6 +433,7 @@ impl HeaderParts {
             });
             out.push(side.order);
             put_varint(&mut out, side.entries);
+            put_varint(&mut out, side.row.into());
             put_varint(&mut out, side.palette.len() as u64);
             put_varint(&mut out, side.stored.into());
             for entry in &side.palette {
@@ -449,7 +469,7 @@ impl Header {
                 let expected = side.block_count(parts.block_bytes).to_string();
                 return impossible("count of blocks", sums.len(), expected);
             }
-            let mut left = side.entries;
+            let mut left = side.places().count();
             let mut list = Vec::with_capacity(sums.len());
             for sum in sums {
                 let here = left.min(capacity);
@@ -692,6 +712,7 @@ impl<'a> Fields<'a> {
         let to_move = self.one_of("side to move", [Colour::White, Colour::Black])?;
         let order = self.byte("digit order")?;
         let entries = self.varint("count of entries")?;
+        let row = self.narrow("row length")?;
         let size: usize = self.narrow("palette size")?;
         let stored = self.narrow("count of stored values")?;
         // Three bytes at least stand for each, so no length makes this reserve more than the file holds.
@@ -710,6 +731,7 @@ impl<'a> Fields<'a> {
             to_move,
             order,
             entries,
+            row,
             palette,
             stored,
             longest_win,
@@ -743,6 +765,7 @@ pub(crate) mod tests {
             to_move,
             order: 0,
             entries,
+            row: 0,
             palette,
             stored,
             longest_win: None,
@@ -772,6 +795,7 @@ pub(crate) mod tests {
         let black = palette(&[(Value::Draw, 0, 20_000), (Value::Loss, 0, 180_800)]);
         let mut sides = vec![side(Colour::White, 200_800, white), side(Colour::Black, 200_800, black)];
         sides[0].longest_win = Some(0);
+        sides[1].row = 251;
         parts(Metric::Wld, DEFAULT_BLOCK_BYTES, sides)
     }
 
@@ -809,6 +833,7 @@ pub(crate) mod tests {
         all[3].block_bytes = 64;
         all[3].sides[1].entries = u64::MAX;
         all[3].sides[1].stored = 1;
+        all[3].sides[1].row = 0;
         for parts in all {
             let header = Header::new(parts.clone(), &sums(&parts)).unwrap();
             let bytes = header.encode();
@@ -884,13 +909,19 @@ pub(crate) mod tests {
     #[test]
     fn impossible_parts_name_the_field() {
         type Change = fn(&mut HeaderParts);
-        let cases: [(&str, Change); 12] = [
+        let cases: [(&str, Change); 16] = [
             ("game", |p| p.game = "../x".into()),
             ("material", |p| p.material = "KK".into()),
             ("block size", |p| p.block_bytes = 3),
             ("block size", |p| p.block_bytes = MAX_BLOCK_BYTES + 2),
             ("count of sides", |p| p.sides.clear()),
             ("side to move", |p| p.sides[1].to_move = Colour::White),
+            ("row length", |p| p.sides[0].row = 3),
+            ("row length", |p| p.sides[0].row = u32::MAX),
+            ("row length", |p| (p.sides[1].stored, p.metric) = (1, Metric::Wld)),
+            ("row length", |p| {
+                (p.sides[1].entries, p.sides[1].row) = (u64::MAX, 1);
+            }),
             ("count of stored values", |p| p.sides[0].stored = 4),
             ("distance", |p| p.sides[0].palette[0].distance = 1),
             ("distance", |p| {

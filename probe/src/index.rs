@@ -456,6 +456,13 @@ impl<B: Bits> SliceIndex<B> {
         }
     }
 
+    /// Entries in a row: a run in which only the least significant digit of those with more than one value changes.
+    #[must_use]
+    pub fn row(&self) -> u64 {
+        let ranges = self.order.significance.iter().rev().map(|digit| self.range(*digit));
+        ranges.into_iter().find(|range| *range > 1).unwrap_or(1)
+    }
+
     /// Entries between two values of a digit that follow each other.
     #[inline(always)]
     #[must_use]

@@ -4,6 +4,8 @@
 //! a table. As many codes share a byte as fit: the largest `k` with `c^k <= 256`,
 //! the first code being the least significant digit in base `c`.
 
+use std::ops::Range;
+
 /// Why codes could not be packed or unpacked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PackError {
@@ -292,9 +294,181 @@ fn unpack_bytes<T: Code, const K: usize>(packed: &[u8], out: &mut [T], base: u32
     }
 }
 
+/// Where the entries of a side stand among the codes that its blocks hold.
+///
+/// Entries come in rows: runs in which only the least significant digit of the index changes. Rows that
+/// are padded begin on a byte of their own, so that like rows are like bytes. What is between them is free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Places {
+    entries: u64,
+    /// Entries in a row; 0 if rows are not padded.
+    row: u32,
+    /// Places that a row takes.
+    padded: u64,
+    count: u64,
+}
+
+impl Places {
+    /// The places of entries in rows that are not padded.
+    #[must_use]
+    pub const fn unpadded(entries: u64) -> Self {
+        Self {
+            entries,
+            row: 0,
+            padded: 0,
+            count: entries,
+        }
+    }
+
+    /// The places of `entries` entries in padded rows of `row`, or one after the other if `row` is 0.
+    /// `None` if the entries are no whole number of rows or the places are too many to count.
+    #[must_use]
+    pub const fn new(packing: Packing, entries: u64, row: u32) -> Option<Self> {
+        if row == 0 {
+            return Some(Self::unpadded(entries));
+        }
+        let mut padded = row as u64;
+        if !entries.is_multiple_of(padded) {
+            return None;
+        }
+        let rows = entries / padded;
+        if packing.per_byte() > 1 {
+            padded = padded.next_multiple_of(packing.per_byte() as u64);
+        }
+        match rows.checked_mul(padded) {
+            Some(count) => Some(Self {
+                entries,
+                row,
+                padded,
+                count,
+            }),
+            None => None,
+        }
+    }
+
+    /// How many entries there are.
+    #[must_use]
+    pub const fn entries(self) -> u64 {
+        self.entries
+    }
+
+    /// How many places there are, those of padding included.
+    #[must_use]
+    pub const fn count(self) -> u64 {
+        self.count
+    }
+
+    /// The place of an entry below [`Places::entries`].
+    #[inline(always)]
+    #[must_use]
+    pub const fn of(self, entry: u64) -> u64 {
+        if self.row == 0 {
+            return entry;
+        }
+        // Dividing 64 bits is slow on many processors.
+        let number = if entry >> 32 == 0 {
+            (entry as u32 / self.row) as u64
+        } else {
+            entry / self.row as u64
+        };
+        entry + number * (self.padded - self.row as u64)
+    }
+
+    /// How many entries stand before a place.
+    #[must_use]
+    pub const fn entries_before(self, place: u64) -> u64 {
+        if self.row == 0 {
+            return place;
+        }
+        let (within, row) = (place % self.padded, self.row as u64);
+        place / self.padded * row + if within < row { within } else { row }
+    }
+
+    /// Splits places, from one that an entry has, into entries and padding: calls `visit` with how many
+    /// entries follow and how many places of padding after them.
+    pub fn for_each_row(self, places: Range<u64>, mut visit: impl FnMut(usize, usize)) {
+        let mut left = places.end.saturating_sub(places.start);
+        if self.row == 0 {
+            visit(left as usize, 0);
+            return;
+        }
+        let row = u64::from(self.row);
+        let mut within = places.start % self.padded;
+        while left > 0 {
+            let entries = row.saturating_sub(within).min(left);
+            let padding = (self.padded - within.max(row)).min(left - entries);
+            visit(entries as usize, padding as usize);
+            left -= entries + padding;
+            within = 0;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn places_and_back() {
+        for (codes, row, padded) in [
+            (3, 28, 30),
+            (3, 3, 5),
+            (2, 1, 8),
+            (5, 3, 3),
+            (300, 7, 7),
+            (1, 7, 7),
+            (3, 0, 0),
+        ] {
+            let packing = Packing::new(codes);
+            let rows = 9;
+            let entries = rows * u64::from(row.max(1));
+            let places = Places::new(packing, entries, row).unwrap();
+            assert_eq!(places.count(), rows * padded.max(1));
+            let mut taken = Vec::new();
+            for entry in 0..entries {
+                let place = places.of(entry);
+                assert_eq!(
+                    place,
+                    if row == 0 {
+                        entry
+                    } else {
+                        entry / u64::from(row) * padded + entry % u64::from(row)
+                    }
+                );
+                taken.push(place);
+            }
+            for place in 0..=places.count() {
+                let before = taken.iter().filter(|&&other| other < place).count() as u64;
+                assert_eq!(places.entries_before(place), before);
+            }
+            for start in taken.iter().copied() {
+                for end in start..=places.count() {
+                    let mut at = start;
+                    places.for_each_row(start..end, |entries, padding| {
+                        for _ in 0..entries {
+                            assert!(taken.contains(&at));
+                            at += 1;
+                        }
+                        for _ in 0..padding {
+                            assert!(!taken.contains(&at));
+                            at += 1;
+                        }
+                    });
+                    assert_eq!(at, end);
+                }
+            }
+        }
+        let packing = Packing::new(3);
+        assert_eq!(Places::new(packing, 29, 28), None);
+        assert_eq!(Places::new(packing, u64::MAX, 1), None);
+        let far = Places::new(packing, 28 << 50, 28).unwrap();
+        assert_eq!(far.of((28 << 40) + 5), (30 << 40) + 5);
+        let wide = Places::new(packing, u64::from(u32::MAX) * 3, u32::MAX).unwrap();
+        assert_eq!(
+            wide.of(u64::from(u32::MAX) + 1),
+            u64::from(u32::MAX).next_multiple_of(5) + 1
+        );
+    }
 
     /// A small generator with a fixed seed: the tests see the same codes on every run.
     fn codes(count: usize, limit: u32, seed: u64) -> Vec<u16> {

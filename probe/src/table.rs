@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::fs::File;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use zstd::zstd_safe::{self, DCtx, DDict};
 
 use crate::cache::{BlockCache, BlockSlots};
 use crate::format::{Block, FILE_CHECKSUM_BYTES, FormatError, Header, PaletteEntry, file_checksum};
-use crate::pack::{Code, PackError, Packing};
+use crate::pack::{Code, PackError, Packing, Places};
 use crate::score::Score;
 
 /// Why a table could not be opened or read. Each names the file.
@@ -96,14 +97,21 @@ pub struct Table {
 /// What a probe of one side needs, together in memory.
 #[derive(Debug)]
 struct Layout {
-    entries: u64,
-    /// Entries in a block.
+    places: Places,
+    /// Places in a block.
     capacity: u64,
     packing: Packing,
     /// Number of this side's first block among the table's.
     first_slot: usize,
     /// One for every code, so that a code is checked by looking it up.
     scores: Vec<Score>,
+}
+
+impl Layout {
+    fn block_places(&self, block: u64) -> Range<u64> {
+        let start = block.saturating_mul(self.capacity);
+        start..self.places.count().min(start.saturating_add(self.capacity))
+    }
 }
 
 impl std::fmt::Debug for Table {
@@ -176,14 +184,14 @@ impl Table {
                 let packing = side.packing();
                 let usable = (side.stored as usize).max(1);
                 let layout = Layout {
-                    entries: side.entries,
+                    places: side.places(),
                     capacity: packing.capacity(parts.block_bytes).max(1),
                     packing,
                     first_slot,
                     scores: side.palette.iter().take(usable).map(PaletteEntry::score).collect(),
                 };
                 first_slot += header.blocks(number).len();
-                table_bytes += packing.bytes(side.entries);
+                table_bytes += packing.bytes(side.places().count());
                 layout
             })
             .collect();
@@ -271,13 +279,14 @@ impl Table {
 
     #[inline]
     fn find(&self, side: usize, index: u64) -> Result<(u16, Score), TableError> {
-        let Some(layout) = self.layouts.get(side).filter(|l| index < l.entries) else {
+        let Some(layout) = self.layouts.get(side).filter(|l| index < l.places.entries()) else {
             return Err(self.absent(side, "entry", index));
         };
-        let block = index / layout.capacity;
+        let place = layout.places.of(index);
+        let block = place / layout.capacity;
         let code = if layout.packing.stores() {
             // Below the capacity of a block, hence far below 2^32.
-            let position = (index - block * layout.capacity) as usize;
+            let position = (place - block * layout.capacity) as usize;
             let decode = || self.read_block(side, block).map(Vec::into_boxed_slice);
             let slot = layout.first_slot + block as usize;
             match self
@@ -351,37 +360,45 @@ impl Table {
         }
     }
 
-    /// How many codes block `block` of `side` holds, and how many all blocks before it; for a side that
-    /// stores nothing there are no blocks, and every code is 0.
+    /// The entries whose codes block `block` of `side` holds; for a side that stores nothing there are no
+    /// blocks, and every code is 0.
     ///
     /// # Errors
     /// [`TableError::Absent`] if there is no such block.
-    pub fn block_entries(&self, side: usize, block: u64) -> Result<std::ops::Range<u64>, TableError> {
+    pub fn block_entries(&self, side: usize, block: u64) -> Result<Range<u64>, TableError> {
         match self.layouts.get(side) {
             Some(layout) if block < self.header.blocks(side).len() as u64 => {
-                let start = block.saturating_mul(layout.capacity);
-                Ok(start..layout.entries.min(start.saturating_add(layout.capacity)))
+                let places = layout.block_places(block);
+                Ok(layout.places.entries_before(places.start)..layout.places.entries_before(places.end))
             }
             _ => Err(self.absent(side, "block", block)),
         }
     }
 
-    /// Decodes the codes of one block, past the cache, into `out`, which is made as long as the block.
+    /// Decodes the codes of one block's entries, past the cache, into `out`, which is made as long as they are.
     ///
     /// # Errors
     /// [`TableError::Absent`] if there is no such block, [`TableError::Block`] if it is damaged or holds
     /// codes `T` has no room for.
     pub fn read_codes<T: Code>(&self, side: usize, block: u64, out: &mut Vec<T>) -> Result<(), TableError> {
-        let entries = self.block_entries(side, block)?;
         let packed = self.read_block(side, block)?;
         let Some(layout) = self.layouts.get(side) else {
             return Err(self.absent(side, "block", block));
         };
+        let places = layout.block_places(block);
         out.clear();
         // At most eight for each byte just decoded.
-        out.resize((entries.end - entries.start) as usize, T::default());
+        out.resize((places.end - places.start) as usize, T::default());
         let unpacked = layout.packing.unpack(&packed, out);
-        unpacked.map_err(|fault| self.fault(side, block, BlockFault::Code(fault)))
+        unpacked.map_err(|fault| self.fault(side, block, BlockFault::Code(fault)))?;
+        let (mut from, mut to) = (0, 0);
+        layout.places.for_each_row(places, |entries, padding| {
+            out.copy_within(from..from + entries, to);
+            to += entries;
+            from += entries + padding;
+        });
+        out.truncate(to);
+        Ok(())
     }
 
     #[cold]
@@ -451,11 +468,20 @@ mod tests {
         for (number, side) in parts.sides.iter().enumerate() {
             let capacity = side.packing().capacity(parts.block_bytes);
             let mut list = Vec::new();
-            for block in 0..side.block_count(parts.block_bytes) {
-                let end = side.entries.min((block + 1) * capacity);
-                let codes: Vec<u16> = (block * capacity..end).map(|i| code(number, i)).collect();
+            let mut codes = vec![
+                0;
+                if capacity > 0 {
+                    side.places().count() as usize
+                } else {
+                    0
+                }
+            ];
+            if capacity > 0 {
+                (0..side.entries).for_each(|entry| codes[side.places().of(entry) as usize] = code(number, entry));
+            }
+            for codes in codes.chunks(capacity.max(1) as usize) {
                 let mut packed = Vec::new();
-                side.packing().pack(&codes, &mut packed).unwrap();
+                side.packing().pack(codes, &mut packed).unwrap();
                 let squeezed = zstd::bulk::Compressor::with_dictionary(19, &parts.dictionary).unwrap();
                 let squeezed = { squeezed }.compress(&packed).unwrap();
                 let bytes = if squeezed.len() < packed.len() {
@@ -477,7 +503,8 @@ mod tests {
 
     fn example() -> HeaderParts {
         let list = palette(&[(Value::Win, 0, 700), (Value::Draw, 0, 200), (Value::Loss, 0, 100)]);
-        let sides = vec![side(Colour::White, 1000, list.clone()), side(Colour::Black, 900, list)];
+        let mut sides = vec![side(Colour::White, 1000, list.clone()), side(Colour::Black, 900, list)];
+        sides[1].row = 12;
         parts(Metric::Wld, 64, sides)
     }
 
@@ -689,8 +716,14 @@ mod tests {
     fn probe_speed() {
         let mut parts = example();
         parts.block_bytes = 1 << 16;
-        for (label, entries) in [("kept", 4_000_000), ("evictable", 40_000_000)] {
+        for (label, entries, row) in [
+            ("kept", 4_000_000, 0),
+            ("kept, padded", 4_000_000, 32),
+            ("evictable", 40_000_000, 0),
+            ("evictable, padded", 40_000_000, 32),
+        ] {
             parts.sides[0].entries = entries;
+            parts.sides[0].row = row;
             let scratch = Scratch::new(&file(&parts, |_, i| (i / 1000 % 3) as u16));
             let table = scratch.open().unwrap();
             for threads in [1, 2] {
