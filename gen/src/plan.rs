@@ -462,9 +462,11 @@ impl Plan {
                 } else {
                     scratch_bytes::<u64>(game, slice.material, threads)
                 };
+                // Solving and then writing; what loading takes is less.
+                let working = scratch.max(order_bytes(game, slice.material));
                 self.memory_bytes = self
                     .memory_bytes
-                    .max(base.saturating_add(kept).saturating_add(making).saturating_add(scratch));
+                    .max(base.saturating_add(kept).saturating_add(making).saturating_add(working));
                 kept = kept.saturating_add(keeping);
                 held.insert(step.slice, keeping);
                 for drop in &step.drop {
@@ -497,6 +499,43 @@ fn values_bytes(game: &Game, material: Material, metric: Metric) -> (u64, u64) {
         sum = (sum.0 + making, sum.1 + keeping);
     }
     sum
+}
+
+/// Placements of the men alone, and of the kings among the squares they leave.
+fn digits(game: &Game, material: Material) -> (u64, u64) {
+    let (white, black) = (material.white(), material.black());
+    let men = |army: Army| Army {
+        men: army.men,
+        kings: 0,
+    };
+    let ways = if material.men() == 0 {
+        1
+    } else {
+        SliceIndex::<u128>::unfolded_len(game.rules(), game.board(), men(white), men(black)).unwrap_or(u64::MAX)
+    };
+    let free = game.board().squares().saturating_sub(material.men().into());
+    let left = free.saturating_sub(white.kings.into());
+    (
+        ways,
+        binomial(free, white.kings).saturating_mul(binomial(left, black.kings)),
+    )
+}
+
+/// Bytes of the tables by which values are put in another order.
+fn order_bytes(game: &Game, material: Material) -> u64 {
+    let (men, kings) = digits(game, material);
+    let (white, black) = (material.white(), material.black());
+    let men = if white.men > 0 && black.men > 0 {
+        men.saturating_mul(8)
+    } else {
+        0
+    };
+    let kings = if white.kings > 0 && black.kings > 0 {
+        kings.saturating_mul(4)
+    } else {
+        0
+    };
+    men.saturating_add(kings)
 }
 
 /// Bytes in which units are solved.
@@ -540,9 +579,11 @@ fn scratch_bytes<B: petrov_games::Bits>(game: &Game, material: Material, threads
             rows.saturating_mul(row)
         })
         .fold(0, u64::saturating_add);
-    kings[0]
-        .saturating_add(kings[1])
-        .saturating_add(unit.saturating_mul(units))
+    // The list of units holds a number for each.
+    let list = digits(game, material).0.saturating_mul(8);
+    [kings[0], kings[1], list, unit.saturating_mul(units)]
+        .into_iter()
+        .fold(0, u64::saturating_add)
 }
 
 /// The digit orders that differ for a pair of armies.

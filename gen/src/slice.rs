@@ -19,6 +19,9 @@ use crate::values::Values;
 /// Positions below which a task takes several units at a time.
 const TASK_POSITIONS: u64 = 1 << 16;
 
+/// Tasks per thread into which a level is cut at least, if it has the units.
+const TASKS_PER_THREAD: usize = 4;
+
 /// Blocks of rows per thread where one unit is solved by all threads.
 const BLOCKS_PER_THREAD: usize = 8;
 
@@ -42,18 +45,23 @@ fn advancement<B: Bits>(board: &Board, men: &Pieces<B>) -> u32 {
     own + opp
 }
 
-/// The men of a unit seen by White, and which halves are kept: a half that is
-/// the turned image of another is not.
-struct UnitPlace<B> {
-    men: UnitMen<B>,
-    keep: [bool; 2],
+/// Units that can be solved at the same time. There may be tens of millions
+/// of one placement each, so they are kept as numbers.
+enum Level {
+    /// Men that stand still: values of the men digit, White to move.
+    Still(Vec<u64>),
+    /// Men that keep their ranks: how many of White's and of Black's stand on
+    /// each rank, seen by White.
+    Ranks(Vec<(Vec<u8>, Vec<u8>)>),
 }
 
-/// Where the men of a unit stand, White's and Black's, seen by White.
-enum UnitMen<B> {
-    Still(B, B),
-    /// How many stand on each rank.
-    Ranks(Vec<u8>, Vec<u8>),
+impl Level {
+    fn len(&self) -> usize {
+        match self {
+            Self::Still(digits) => digits.len(),
+            Self::Ranks(shares) => shares.len(),
+        }
+    }
 }
 
 impl<'a, B: Bits> SliceSolver<'a, B> {
@@ -118,21 +126,23 @@ impl<'a, B: Bits> SliceSolver<'a, B> {
             .sum::<u64>()
             .max(1);
         for level in self.levels(material, &sides) {
-            if threads > 1 && (level.len() < 2 * threads && unit_positions > TASK_POSITIONS) {
+            if threads > 1 && level.len() < 2 * threads && unit_positions > TASK_POSITIONS {
                 let mut unit = Unit::new(threads * BLOCKS_PER_THREAD);
-                for place in &level {
-                    self.solve_unit(&frame, solved, &mut unit, &sides, place);
-                    done.fetch_add(unit_positions, Relaxed);
+                for number in 0..level.len() {
+                    let positions = self.solve_unit(&frame, solved, &mut unit, material, &sides, &level, number);
+                    done.fetch_add(positions, Relaxed);
                 }
             } else {
-                let units = (TASK_POSITIONS / unit_positions).max(1) as usize;
-                level.par_chunks(units).for_each_init(
+                let most = (TASK_POSITIONS / unit_positions) as usize;
+                let each = most.min(level.len() / (TASKS_PER_THREAD * threads)).max(1);
+                (0..level.len().div_ceil(each)).into_par_iter().for_each_init(
                     || Unit::new(1),
-                    |unit, places| {
-                        for place in places {
-                            self.solve_unit(&frame, solved, unit, &sides, place);
-                        }
-                        done.fetch_add(unit_positions * places.len() as u64, Relaxed);
+                    |unit, task| {
+                        let units = task * each..((task + 1) * each).min(level.len());
+                        let positions = units
+                            .map(|number| self.solve_unit(&frame, solved, unit, material, &sides, &level, number))
+                            .sum();
+                        done.fetch_add(positions, Relaxed);
                     },
                 );
             }
@@ -170,83 +180,65 @@ impl<'a, B: Bits> SliceSolver<'a, B> {
 
     /// The units in groups that can be solved in turn: those in which the men
     /// have come further first, because men only go forward.
-    fn levels(&self, material: Material, sides: &[Arc<Side<B>>]) -> Vec<Vec<UnitPlace<B>>> {
-        let mut levels: Vec<Vec<UnitPlace<B>>> = Vec::new();
-        let mut add = |level: u32, place: UnitPlace<B>| {
-            let level = level as usize;
-            if levels.len() <= level {
-                levels.resize_with(level + 1, Vec::new);
-            }
-            levels[level].push(place);
-        };
+    fn levels(&self, material: Material, sides: &[Arc<Side<B>>]) -> Vec<Level> {
         if self.sideways && material.men() > 0 {
-            self.rank_units(material, &mut add);
+            let shares = by_level(self.rank_units(material));
+            shares.into_iter().map(Level::Ranks).collect()
         } else {
-            self.still_units(material, sides, &mut add);
-        }
-        levels.reverse();
-        levels.retain(|level| !level.is_empty());
-        levels
-    }
-
-    /// Units of men that stand still: one for each way to place them.
-    fn still_units(&self, material: Material, sides: &[Arc<Side<B>>], add: &mut impl FnMut(u32, UnitPlace<B>)) {
-        let white = &sides[0].index;
-        for digit in 0..white.range(Digit::Men) {
-            let mut men = white.place([digit, 0, 0]);
-            (men.own_kings, men.opp_kings) = (B::ZERO, B::ZERO);
-            let keep = if material.men() == 0 {
-                [true, !material.is_even()]
-            } else if material.is_even() {
-                let image = white.digits(&self.generator.turned(&men))[0];
-                if image < digit {
-                    continue;
-                }
-                [true, image != digit]
-            } else {
-                [true, true]
-            };
-            let men_at = UnitMen::Still(men.own_men, men.opp_men);
-            add(advancement(self.board, &men), UnitPlace { men: men_at, keep });
+            let digits = by_level(self.still_units(material, &sides[0].index));
+            digits.into_iter().map(Level::Still).collect()
         }
     }
 
-    /// Units of men that keep their ranks: one for each way to share them out
-    /// among the ranks.
-    fn rank_units(&self, material: Material, add: &mut impl FnMut(u32, UnitPlace<B>)) {
+    /// Men alone, placed by a value of the men digit, White to move.
+    fn men_at(&self, white: &SliceIndex<B>, digit: u64) -> Pieces<B> {
+        Pieces {
+            own_kings: B::ZERO,
+            opp_kings: B::ZERO,
+            ..white.place([digit, 0, 0])
+        }
+    }
+
+    /// Units of men that stand still, by advancement: one for each way to place
+    /// them, and only one of two that are turned images of each other in a
+    /// slice whose sides are alike.
+    fn still_units(&self, material: Material, white: &SliceIndex<B>) -> impl Iterator<Item = (u32, u64)> {
+        let twins = material.is_even() && material.men() > 0;
+        let level = move |digit: u64| {
+            let men = self.men_at(white, digit);
+            let twin = twins && white.digits(&self.generator.turned(&men))[0] < digit;
+            (!twin).then(|| advancement(self.board, &men))
+        };
+        // In batches, as all at once would take more memory than the units.
+        const BATCH: u64 = 1 << 20;
+        let count = white.range(Digit::Men);
+        (0..count.div_ceil(BATCH)).flat_map(move |batch| {
+            let digits = batch * BATCH..((batch + 1) * BATCH).min(count);
+            let levels: Vec<Option<u32>> = digits.clone().into_par_iter().map(level).collect();
+            digits.zip(levels).filter_map(|(digit, level)| Some((level?, digit)))
+        })
+    }
+
+    /// Units of men that keep their ranks with their advancement: one for each
+    /// way to share them out among the ranks, turned images as above.
+    fn rank_units(&self, material: Material) -> impl Iterator<Item = (u32, (Vec<u8>, Vec<u8>))> {
         let ranks = usize::from(self.board.ranks());
         let most = self.board.rank_set(0).count_ones() as u8;
         let white = shares(material.white().men, 0..ranks - 1, most, ranks);
         let black = shares(material.black().men, 1..ranks, most, ranks);
-        let weight = |share: &[u8]| -> u32 {
-            share
+        white.into_iter().flat_map(move |white| {
+            let units: Vec<_> = black
                 .iter()
-                .enumerate()
-                .map(|(rank, men)| rank as u32 * u32::from(*men))
-                .sum()
-        };
-        let turned = |share: &[u8]| -> Vec<u8> { share.iter().rev().copied().collect() };
-        for white in &white {
-            for black in &black {
-                let image = (turned(black), turned(white));
-                let keep = if material.is_even() {
-                    if image < (white.clone(), black.clone()) {
-                        continue;
-                    }
-                    [true, image != (white.clone(), black.clone())]
-                } else {
-                    [true, true]
-                };
-                let level = weight(white) + weight(&turned(black));
-                add(
-                    level,
-                    UnitPlace {
-                        men: UnitMen::Ranks(white.clone(), black.clone()),
-                        keep,
-                    },
-                );
-            }
-        }
+                .filter(|black| {
+                    !material.is_even() || turned_shares(&white, black) >= (white.clone(), (*black).clone())
+                })
+                .map(|black| {
+                    let level = weight(white.iter()) + weight(black.iter().rev());
+                    (level, (white.clone(), black.clone()))
+                })
+                .collect();
+            units
+        })
     }
 
     /// All ways in which men can stand with so many on each rank.
@@ -265,32 +257,50 @@ impl<'a, B: Bits> SliceSolver<'a, B> {
         sets
     }
 
+    /// Solves a unit of a level and keeps its values; gives the number of
+    /// positions.
+    #[expect(clippy::too_many_arguments, reason = "a unit, where it stands and where it goes")]
     fn solve_unit(
         &self,
         frame: &UnitFrame<'_, B>,
         solved: &Solved<B>,
         unit: &mut Unit<B>,
+        material: Material,
         sides: &[Arc<Side<B>>],
-        place: &UnitPlace<B>,
-    ) {
-        let men = match &place.men {
-            UnitMen::Still(white, black) => Men::still(&self.generator, *white, *black),
-            UnitMen::Ranks(white, black) => {
-                Men::sideways(&self.generator, self.arrangements(white), self.arrangements(black))
+        level: &Level,
+        number: usize,
+    ) -> u64 {
+        // Of sides that are alike the second half is kept as the turned image
+        // of another unit, if it is another.
+        let (men, own_image) = match level {
+            Level::Still(digits) => {
+                let white = &sides[0].index;
+                let men = self.men_at(white, digits[number]);
+                let own_image = material.is_even() && self.generator.turned(&men) == men;
+                (Men::still(&self.generator, men.own_men, men.opp_men), own_image)
+            }
+            Level::Ranks(shares) => {
+                let (white, black) = &shares[number];
+                let men = Men::sideways(&self.generator, self.arrangements(white), self.arrangements(black));
+                let own_image = material.is_even() && turned_shares(white, black) == shares[number];
+                (men, own_image)
             }
         };
         unit.solve(frame, solved, &men);
-        for half in 0..frame.halves() {
-            if place.keep[half] {
-                self.keep(frame, unit, half, &sides[half.min(sides.len() - 1)], &men);
-            }
-        }
+        let halves = if own_image { 1 } else { frame.halves() };
+        (0..halves)
+            .map(|half| {
+                let side = &sides[half.min(sides.len() - 1)];
+                self.keep(frame, unit, half, side, &men)
+            })
+            .sum()
     }
 
     /// Copies a solved half to its place among the slice's values. Sets of
     /// kings come in the same order in both: leaving out those that meet other
     /// pieces does not change the order of the rest.
-    fn keep(&self, frame: &UnitFrame<'_, B>, unit: &Unit<B>, half: usize, side: &Side<B>, men: &Men<B>) {
+    fn keep(&self, frame: &UnitFrame<'_, B>, unit: &Unit<B>, half: usize, side: &Side<B>, men: &Men<B>) -> u64 {
+        let mut positions = 0;
         let (own, opp) = (frame.own[half], frame.opp[half]);
         let cells = unit.cells(half);
         let rows = frame.row_count(half) as u32;
@@ -311,6 +321,7 @@ impl<'a, B: Bits> SliceSolver<'a, B> {
                     side.index.digits(&pieces)[Digit::Men as usize]
                 };
                 let mut cursor = side.values.cursor(digit * side.index.scale(Digit::Men));
+                positions += side.index.scale(Digit::Men);
                 for row in 0..rows {
                     let opp_kings = opp.set(frame.row_set(half, row));
                     if !(opp_kings & all_men).is_empty() {
@@ -328,7 +339,34 @@ impl<'a, B: Bits> SliceSolver<'a, B> {
                 }
             }
         }
+        positions
     }
+}
+
+/// Groups in the order of solving: the greatest advancement first.
+fn by_level<T>(units: impl Iterator<Item = (u32, T)>) -> Vec<Vec<T>> {
+    let mut levels: Vec<Vec<T>> = Vec::new();
+    for (level, unit) in units {
+        let level = level as usize;
+        if levels.len() <= level {
+            levels.resize_with(level + 1, Vec::new);
+        }
+        levels[level].push(unit);
+    }
+    levels.reverse();
+    levels.retain(|level| !level.is_empty());
+    levels
+}
+
+/// Steps made by men shared out among the ranks, from the first on.
+fn weight<'a>(share: impl Iterator<Item = &'a u8>) -> u32 {
+    share.enumerate().map(|(rank, men)| rank as u32 * u32::from(*men)).sum()
+}
+
+/// The shares as the other side sees them: colours and ranks turned.
+fn turned_shares(white: &[u8], black: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    let turned = |share: &[u8]| share.iter().rev().copied().collect();
+    (turned(black), turned(white))
 }
 
 /// All ways to share `men` out among the ranks of `allowed` with at most

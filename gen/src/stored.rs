@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use petrov_games::Bits;
 use petrov_games::draughts::{Board, Pieces, Rules};
 use petrov_probe::{Army, Digit, DigitOrder, SliceIndex, set_rank, set_unrank};
+use rayon::prelude::*;
 
 /// The orders in which one side can be stored. They share what takes time to work out.
 pub(crate) struct StoredOrders<'a, B> {
@@ -87,7 +88,8 @@ impl<'a, B: Bits> StoredOrders<'a, B> {
     }
 
     fn men_table(&self, stored: &SliceIndex<B>) -> Arc<[u64]> {
-        (0..stored.range(Digit::Men))
+        let starts: Vec<u64> = (0..stored.range(Digit::Men))
+            .into_par_iter()
             .map(|digit| {
                 let placed = stored.place([digit, 0, 0]);
                 let only_men = Pieces {
@@ -97,7 +99,8 @@ impl<'a, B: Bits> StoredOrders<'a, B> {
                 };
                 self.solving.digits(&only_men)[Digit::Men as usize] * self.solving.scale(Digit::Men)
             })
-            .collect()
+            .collect();
+        starts.into()
     }
 
     fn kings_table(&self, stored: &SliceIndex<B>) -> Arc<[u32]> {

@@ -480,6 +480,15 @@ impl<B: Bits> SliceIndex<B> {
         };
         let class = fold.class[self.lead_value(pieces) as usize];
         let symmetry = (class & 7) as usize;
+        if self.lead() == Digit::FirstKings {
+            // Kings alone: nothing but the last digit is left to count.
+            let (mut first, mut last) = self.kings_in_order(pieces);
+            if symmetry != 0 {
+                let map = &fold.maps[symmetry];
+                (first, last) = (mapped_set(first, map), mapped_set(last, map));
+            }
+            return [0, u64::from(class >> 3), set_rank(last, self.playable & !first)];
+        }
         let mut digits = if symmetry == 0 {
             self.unfolded_digits(pieces)
         } else {
@@ -570,16 +579,19 @@ fn product(factors: &[u64]) -> Option<u64> {
         .try_fold(1u64, |product, factor| product.checked_mul(*factor))
 }
 
+/// The set moved by a symmetry.
+#[inline(always)]
+fn mapped_set<B: Bits>(set: B, map: &[u8; 128]) -> B {
+    set.squares()
+        .fold(B::ZERO, |image, square| image | B::bit(map[usize::from(square & 127)]))
+}
+
 /// The pieces moved by a symmetry.
 fn mapped<B: Bits>(pieces: &Pieces<B>, map: &[u8; 128]) -> Pieces<B> {
-    let set = |set: B| {
-        set.squares()
-            .fold(B::ZERO, |image, square| image | B::bit(map[usize::from(square & 127)]))
-    };
     Pieces {
-        own_men: set(pieces.own_men),
-        own_kings: set(pieces.own_kings),
-        opp_men: set(pieces.opp_men),
-        opp_kings: set(pieces.opp_kings),
+        own_men: mapped_set(pieces.own_men, map),
+        own_kings: mapped_set(pieces.own_kings, map),
+        opp_men: mapped_set(pieces.opp_men, map),
+        opp_kings: mapped_set(pieces.opp_kings, map),
     }
 }
