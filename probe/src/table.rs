@@ -709,46 +709,4 @@ mod tests {
             Err(TableError::Open { .. })
         ));
     }
-
-    /// Not a test: prints what a warm probe costs. `cargo test --release -- --ignored --nocapture probe_speed`.
-    #[test]
-    #[ignore = "a measurement"]
-    fn probe_speed() {
-        let mut parts = example();
-        parts.block_bytes = 1 << 16;
-        for (label, entries, row) in [
-            ("kept", 4_000_000, 0),
-            ("kept, padded", 4_000_000, 32),
-            ("evictable", 40_000_000, 0),
-            ("evictable, padded", 40_000_000, 32),
-        ] {
-            parts.sides[0].entries = entries;
-            parts.sides[0].row = row;
-            let scratch = Scratch::new(&file(&parts, |_, i| (i / 1000 % 3) as u16));
-            let table = scratch.open().unwrap();
-            for threads in [1, 2] {
-                let probe = |rounds: u64, seed: u64| {
-                    let mut state = seed;
-                    let mut sum = 0u64;
-                    for _ in 0..rounds {
-                        state = state
-                            .wrapping_mul(6_364_136_223_846_793_005)
-                            .wrapping_add(1_442_695_040_888_963_407);
-                        let index = ((u128::from(state) * u128::from(entries)) >> 64) as u64;
-                        sum += u64::from(table.code(0, index).unwrap());
-                    }
-                    std::hint::black_box(sum);
-                };
-                probe(100_000, 1);
-                let start = std::time::Instant::now();
-                std::thread::scope(|scope| {
-                    (0..threads).for_each(|t| drop(scope.spawn(move || probe(10_000_000, t))));
-                });
-                println!(
-                    "{label}, {threads} threads: {:.1} ns",
-                    start.elapsed().as_secs_f64() * 100.0
-                );
-            }
-        }
-    }
 }
