@@ -12,7 +12,7 @@ use petrov_gen::What;
 use petrov_probe::{Metric, format};
 
 use crate::failure::{Failure, USAGE};
-use crate::output::Output;
+use crate::output::{Output, complain};
 use crate::words;
 
 static VERSION: LazyLock<String> =
@@ -112,7 +112,8 @@ Interrupted work goes on where it stopped: finished tables are kept, and half a 
   petrov probe english B:WK15,18:BK9 --json
   petrov probe russian - --json < positions.txt
 
-With - positions are read from standard input, one a line.")]
+With - positions are read from standard input, one a line; each line is answered in its turn, a bad one
+with an error, and the exit status is 0.")]
     Probe(PositionOptions),
     /// Show one best line of a position to the end of the game
     #[command(after_help = "Examples:
@@ -133,10 +134,10 @@ Every move of a game file (PDN) is replayed. Positions that the tables do not kn
   petrov verify russian 4 --sample 10000         ten thousand positions of each
   petrov verify russian KKMvK --checksums        checksums only
 
-Values are derived again from the positions that legal moves lead to, with the move generator and the
-prober; nothing of the solver is used. An error in the rules themselves or in the index is not seen.
-A table is `proved` if its distances are right, or if its values agree with proved distances; without
-these, values can only be `consistent` with each other. Exit status 1 if anything is wrong.")]
+Values are derived again from the positions that legal moves lead to. Nothing of the solver is
+used, but move generation and index are: an error in these is not seen. A table is `proved`
+if its distances are right, or if its values agree with proved distances. Without these, values
+can only be `consistent` with each other. Exit status 1 if anything is wrong.")]
     Verify(VerifyOptions),
     /// Print the header of a table file
     #[command(after_help = "Examples:
@@ -372,7 +373,7 @@ pub(crate) fn parse() -> Result<Arguments, ExitCode> {
             ExitCode::from(USAGE)
         }
         _ => {
-            eprintln!("petrov: {}", usage_message(&error));
+            complain(&usage_message(&error));
             ExitCode::from(USAGE)
         }
     })

@@ -231,7 +231,12 @@ pub(crate) fn gen_tables(options: &GenOptions, setting: &Setting, output: &mut O
     // stays empty if there is none.
     let announce = || {
         if setting.talks() && !json && !plan.is_done() {
-            eprint!("{}", plan_in_words(game, &build_options, &plan, setting));
+            // Nobody reads it if it cannot be written.
+            let _ = write!(
+                std::io::stderr(),
+                "{}",
+                plan_in_words(game, &build_options, &plan, setting)
+            );
         }
         for slice in &plan.slices {
             for table in &slice.missing {

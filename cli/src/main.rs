@@ -15,6 +15,7 @@ mod probing;
 mod processor;
 mod progress;
 mod setting;
+mod signals;
 mod stats;
 mod stream;
 mod verify;
@@ -32,9 +33,9 @@ fn main() -> ExitCode {
     // Before anything else: what follows may use instructions that an older
     // processor does not have, and would end in a signal.
     if let Some(missing) = processor::missing_instructions() {
-        eprintln!(
-            "petrov: this processor lacks {missing}; build for older ones with RUSTFLAGS=\"-C target-cpu=x86-64\" cargo build --release"
-        );
+        output::complain(&format!(
+            "this processor lacks {missing}; build for older ones with RUSTFLAGS=\"-C target-cpu=x86-64\" cargo build --release"
+        ));
         return ExitCode::from(failure::BROKEN);
     }
     start()
@@ -46,16 +47,18 @@ fn start() -> ExitCode {
         Ok(arguments) => arguments,
         Err(code) => return code,
     };
+    signals::survive_file_size_limit();
     let mut output = Output::new();
     let outcome = Setting::new(&arguments.common).and_then(|setting| run(&arguments.command, &setting, &mut output));
     // A negative answer has to reach the reader as well.
     let answered = matches!(outcome, Ok(()) | Err(Failure::Negative));
     let flushed = if answered { output.flush() } else { Ok(()) };
-    match flushed.map_err(Failure::from).and(outcome) {
-        Ok(()) | Err(Failure::Unread) => ExitCode::SUCCESS,
-        Err(Failure::Negative) => ExitCode::from(failure::NEGATIVE),
-        Err(failure) => {
-            eprintln!("petrov: {}", words::one_line(&failure.to_string()));
+    match (flushed.map_err(Failure::from), outcome) {
+        // A negative answer stays one when nobody reads on.
+        (Ok(()) | Err(Failure::Unread), Err(Failure::Negative)) => ExitCode::from(failure::NEGATIVE),
+        (Ok(()), Ok(())) | (Err(Failure::Unread), Ok(())) | (_, Err(Failure::Unread)) => ExitCode::SUCCESS,
+        (Err(failure), _) | (_, Err(failure)) => {
+            output::complain(&failure.to_string());
             ExitCode::from(failure.status())
         }
     }

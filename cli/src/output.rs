@@ -5,6 +5,13 @@ use std::io::{self, BufWriter, Stdout, Write};
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::words;
+
+/// Says something on standard error, on one line. If it cannot be written
+/// there, nobody reads it, and that is no reason to end otherwise.
+pub(crate) fn complain(text: &str) {
+    let _ = writeln!(io::stderr(), "petrov: {}", words::one_line(text));
+}
 
 /// Standard output. What is written stays in a buffer until
 /// [`Output::flush`], so that a short answer that fails half-way prints nothing.

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use petrov_gen::Progress;
 
+use crate::output::complain;
 use crate::words;
 
 /// Work that ends sooner needs no bar.
@@ -83,7 +84,7 @@ impl Display {
         } else if self.last_line.elapsed() >= LINE {
             self.last_line = Instant::now();
             let part = 100.0 * progress.done() as f64 / progress.total().max(1) as f64;
-            eprintln!("petrov: {part:.0} % done, {text}");
+            complain(&format!("{part:.0} % done, {text}"));
         }
     }
 

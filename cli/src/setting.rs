@@ -7,7 +7,7 @@ use petrov_probe::{BlockCache, Tables};
 
 use crate::args::Common;
 use crate::failure::Failure;
-use crate::words;
+use crate::output::complain;
 
 /// Where tables are looked for if nobody says otherwise.
 const DEFAULT_DIR: &str = "tables";
@@ -71,7 +71,7 @@ impl Setting {
     /// Something to know, on standard error; not with `-q`.
     pub(crate) fn note(&self, text: &str) {
         if self.talks() {
-            eprintln!("petrov: {}", words::one_line(text));
+            complain(text);
         }
     }
 

@@ -93,34 +93,30 @@ pub(crate) fn verify(options: &VerifyOptions, setting: &Setting, output: &mut Ou
     let threads = usize::from(options.threads);
     let work = || check(game, options.what, &setting.dirs, depth, threads, &progress);
     let report = progress::watch(&progress, !setting.talks(), || (), work)?;
-    if options.json {
-        output.json(&VerifyDocument::new(&report))?;
+    let said = if options.json {
+        output.json(&VerifyDocument::new(&report))
     } else {
-        say(&report, setting, output)?;
-    }
-    if report.findings.is_empty() {
-        Ok(())
-    } else {
-        Err(Failure::Negative)
+        say(&report, output)
+    };
+    match said {
+        // Findings stay findings if nobody reads them to the end.
+        Ok(()) | Err(Failure::Unread) if !report.findings.is_empty() => Err(Failure::Negative),
+        said => said,
     }
 }
 
-fn say(report: &VerifyReport, setting: &Setting, output: &mut Output) -> Result<(), Failure> {
+fn say(report: &VerifyReport, output: &mut Output) -> Result<(), Failure> {
     for finding in report.findings.iter().map(FindingDocument::new) {
-        write!(output, "{}: ", finding.file)?;
+        write!(output, "{}: ", words::one_line(&finding.file))?;
         if let Some(fen) = &finding.fen {
             write!(output, "{fen}: ")?;
         }
         if let (Some(stored), Some(expected)) = (&finding.stored, &finding.expected) {
             write!(output, "says {stored}, should be {expected}: ")?;
         }
-        writeln!(output, "{}", finding.what)?;
+        writeln!(output, "{}", words::one_line(&finding.what))?;
     }
-    if report.tables.is_empty() {
-        writeln!(output, "no tables in {}", setting.dirs_in_words())?;
-        return Ok(());
-    }
-    let mut columns = Columns::new(&["material", "metric", " positions", "verdict"]);
+    let mut columns = Columns::new(&["material", "metric", " entries", "verdict"]);
     for table in &report.tables {
         columns.row(vec![
             table.material.to_string(),
@@ -131,9 +127,9 @@ fn say(report: &VerifyReport, setting: &Setting, output: &mut Output) -> Result<
     }
     writeln!(
         output,
-        "{columns}\n{}, {} checked, {}",
+        "{columns}\n{}, {} looked at, {}",
         words::count(report.tables.len() as u64, "table", "tables"),
-        words::count(report.positions, "position", "positions"),
+        words::count(report.positions, "entry", "entries"),
         words::count(report.findings.len() as u64, "finding", "findings")
     )?;
     Ok(())

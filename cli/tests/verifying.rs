@@ -45,3 +45,44 @@ fn wrong_usage() {
         assert!(answer.stdout.is_empty() && !answer.stderr.is_empty());
     }
 }
+
+#[test]
+fn misnamed_and_absent_tables_are_findings() {
+    let place = Place::with_tables("russian", "2", "wld");
+    std::fs::copy(
+        place.path("tables/russian/KvM.wld.petrov"),
+        place.path("tables/russian/MvM.wld.petrov"),
+    )
+    .unwrap();
+    let misnamed = place.run(&["verify", "russian", "--checksums", "--json"]);
+    assert_eq!(misnamed.status.code(), Some(1));
+    let document: Value = serde_json::from_slice(&misnamed.stdout).unwrap();
+    assert_eq!(document["errors"][0]["what"], "holds KvM.wld.petrov");
+    // Building again says what it replaces.
+    let built = place.run(&["gen", "russian", "2", "--metric", "wld"]);
+    assert_eq!(built.status.code(), Some(0));
+    assert!(String::from_utf8_lossy(&built.stderr).contains("holds KvM.wld"));
+    assert_eq!(place.run(&["verify", "russian"]).status.code(), Some(0));
+    for arguments in [
+        &["verify", "english"][..],
+        &["verify", "russian", "--tables", "nowhere"],
+    ] {
+        assert_eq!(place.run(arguments).status.code(), Some(1), "{arguments:?}");
+    }
+}
+
+#[test]
+fn one_missing_table_is_one_finding_for_each_that_needs_it() {
+    let place = Place::with_tables("russian", "3", "wld");
+    std::fs::remove_file(place.path("tables/russian/KvK.wld.petrov")).unwrap();
+    let answer = place.run(&["verify", "russian", "--json"]);
+    assert_eq!(answer.status.code(), Some(1));
+    let document: Value = serde_json::from_slice(&answer.stdout).unwrap();
+    let errors = document["errors"].as_array().unwrap();
+    assert!(!errors.is_empty() && errors.len() < 30, "{}", errors.len());
+    assert!(
+        errors[0]["what"].as_str().unwrap().contains("cannot be checked"),
+        "{}",
+        errors[0]
+    );
+}

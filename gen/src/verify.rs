@@ -21,7 +21,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use petrov_games::Bits;
 use petrov_games::draughts::{Colour, Engine, Game, Generator, Goal, Position};
 use petrov_probe::{
-    DigitOrder, Material, Metric, OpenError, ProbeError, Prober, Score, SliceIndex, Table, Tables, View,
+    DigitOrder, EXTENSION, Material, Metric, OpenError, ProbeError, Prober, Score, SliceIndex, Table, Tables, Value,
+    View,
 };
 use rayon::prelude::*;
 
@@ -185,6 +186,10 @@ impl Check<'_> {
             }
             match parts.material.parse::<Material>() {
                 Ok(material) => {
+                    let name = format!("{material}.{}.{EXTENSION}", parts.metric);
+                    if table.path().file_name().is_none_or(|file| file != name.as_str()) {
+                        report.findings.push(finding(table.path(), format!("holds {name}")));
+                    }
                     if wanted.as_ref().is_none_or(|wanted| wanted.contains(&material)) {
                         let key = (material.pieces(), material.men(), material.to_string(), parts.metric);
                         found.entry(key).or_insert((material, table));
@@ -197,6 +202,10 @@ impl Check<'_> {
             if path.parent().is_some_and(|dir| dir.ends_with(self.game.name())) {
                 report.findings.push(finding(path, error.to_string()));
             }
+        }
+        if found.is_empty() && wanted.is_none() && report.findings.is_empty() {
+            let what = "there is no table of this game".to_owned();
+            report.findings.push(finding(Path::new(self.game.name()), what));
         }
         if let Some(wanted) = &wanted {
             // Metrics of which there is any table; WLD if there is none at all.
@@ -295,6 +304,9 @@ impl Check<'_> {
                 all.push(finding);
             }
         };
+        // What a missing or damaged table keeps from being looked up, once for
+        // each reason.
+        let unknown: Mutex<BTreeMap<String, u64>> = Mutex::default();
         let finding = |fen: Option<String>, stored, expected, what: String| Finding {
             file: table.path().to_owned(),
             fen,
@@ -345,12 +357,8 @@ impl Check<'_> {
                                 report(finding(Some(fen), Some(stored), Some(expected), what.to_owned()));
                             }
                             Err(error) => {
-                                report(finding(
-                                    Some(self.game.format_fen(&position)),
-                                    None,
-                                    None,
-                                    error.to_string(),
-                                ));
+                                let mut unknown = unknown.lock().unwrap_or_else(PoisonError::into_inner);
+                                *unknown.entry(error.to_string()).or_default() += 1;
                             }
                         }
                     }
@@ -364,6 +372,25 @@ impl Check<'_> {
                     all
                 });
             positions += count;
+            for (reason, count) in std::mem::take(&mut *unknown.lock().unwrap_or_else(PoisonError::into_inner)) {
+                let what = format!("{count} entries cannot be checked: {reason}");
+                report(finding(None, None, None, what));
+            }
+            let longest = side.palette.iter().filter(|entry| entry.value == Value::Win);
+            let longest = longest.map(|entry| entry.distance).max();
+            let told = side
+                .longest_win
+                .map(|entry| generator.position(&index.unrank(entry), turn));
+            let right = match (told, longest) {
+                (Some(position), Some(plies)) => prober
+                    .score(&position, metric)
+                    .is_ok_and(|score| score == Score::win(plies)),
+                (told, longest) => told.is_none() && longest.is_none(),
+            };
+            if !right {
+                let what = "the longest win named in its header is none".to_owned();
+                report(finding(None, None, None, what));
+            }
             let nothing_wrong = findings.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
             if every && nothing_wrong {
                 let said: BTreeMap<u16, u64> = side

@@ -19,7 +19,7 @@ use crate::table::{Table, TableError};
 #[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
     /// The tables hold nothing of this material.
-    #[error("table {game}/{material}.{metric} is missing; `petrov gen {game} {material} --metric {metric}` builds it")]
+    #[error("table {game}/{material}.{metric} is missing in {dirs}; `petrov gen {game} {material}` builds it there")]
     Missing {
         /// The game asked for.
         game: String,
@@ -27,6 +27,8 @@ pub enum ProbeError {
         material: Material,
         /// What was to be looked up.
         metric: Metric,
+        /// The folders in which there is none.
+        dirs: String,
     },
     /// The table is there but cannot be used.
     #[error(transparent)]
@@ -60,7 +62,9 @@ pub enum ProbeError {
         game: String,
     },
     /// A best line needs distances.
-    #[error("a line needs a table of distances (dtw or dtz) for {game}/{material}")]
+    #[error(
+        "a line needs a table of distances for {game}/{material}; `petrov gen {game} {material} --metric wld,dtw` builds it"
+    )]
     NoDistances {
         /// The game asked for.
         game: String,
@@ -207,10 +211,12 @@ impl Tables {
                 }
             }
         }
+        let dirs: Vec<String> = self.dirs.iter().map(|dir| dir.display().to_string()).collect();
         ProbeError::Missing {
             game: game.name().to_owned(),
             material,
             metric,
+            dirs: dirs.join(", "),
         }
     }
 }
@@ -422,6 +428,16 @@ impl Prober<'_> {
             })
             .collect();
         moves.sort_by(rank);
+        // What cannot be told because a table is damaged is not passed over
+        // as if there had never been one.
+        for metric in Metric::ALL {
+            if !finished && !self.has(material, metric) {
+                let error = with_lookup!(self, lookup => lookup.tables.missing(&self.game, material, metric));
+                if !matches!(error, ProbeError::Missing { .. }) {
+                    return Err(error);
+                }
+            }
+        }
         Ok(RootProbe {
             value: value.value(),
             dtw: distance(Metric::Dtw),

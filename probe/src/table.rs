@@ -144,11 +144,12 @@ impl Table {
             path: path.to_owned(),
             source,
         };
-        let file = File::open(path).map_err(open_error)?;
-        let meta = file.metadata().map_err(open_error)?;
+        // Looked at before it is opened: a pipe would wait for a writer.
+        let meta = std::fs::metadata(path).map_err(open_error)?;
         if !meta.is_file() {
             return Err(open_error(std::io::Error::other("not a regular file")));
         }
+        let file = File::open(path).map_err(open_error)?;
         if meta.len() == 0 {
             // There is no empty map; this is what an empty file is.
             return Err(format_error(FormatError::Truncated { have: 0, need: 1 }));

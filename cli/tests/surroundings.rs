@@ -1,0 +1,106 @@
+//! What the program meets outside: streams nobody reads, limits, odd files.
+
+mod common;
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::Place;
+
+/// Runs a line of shell in the place's folder with `petrov` as `$P`; gives the
+/// exit status.
+fn shell(place: &Place, line: &str) -> Option<i32> {
+    let mut child = Command::new("sh")
+        .args(["-c", line])
+        .env("P", env!("CARGO_BIN_EXE_petrov"))
+        .env_remove("PETROV_TABLES")
+        .current_dir(place.path(""))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let start = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.code();
+        }
+        if start.elapsed() > Duration::from_secs(60) {
+            child.kill().unwrap();
+            panic!("{line}: does not end");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn standard_error_that_takes_nothing() {
+    let place = Place::empty();
+    for (line, status) in [
+        ("$P probe nogame x 2>/dev/full", 2),
+        ("$P probe --zzz 2>/dev/full", 2),
+        ("$P gen russian 2 2>/dev/full", 0),
+        ("$P gen russian 2 --json 2>&-", 0),
+    ] {
+        assert_eq!(shell(&place, line), Some(status), "{line}");
+    }
+}
+
+#[test]
+fn a_limit_of_file_size_is_an_error_like_a_full_disk() {
+    let place = Place::empty();
+    assert_eq!(
+        shell(&place, "ulimit -f 1; $P gen russian KMvK --metric wld,dtw -q 2>err"),
+        Some(3)
+    );
+    let said = std::fs::read_to_string(place.path("err")).unwrap();
+    assert_eq!(said.lines().count(), 1, "{said}");
+    let leftovers = place
+        .files()
+        .iter()
+        .filter(|(path, _)| path.to_string_lossy().contains(".tmp-"))
+        .count();
+    assert_eq!(leftovers, 0);
+    assert_eq!(shell(&place, "$P gen russian KMvK -q"), Some(0));
+}
+
+#[test]
+fn a_pipe_named_like_a_table_is_no_table() {
+    let place = Place::with_tables("russian", "2", "wld");
+    std::fs::remove_file(place.path("tables/russian/KvK.wld.petrov")).unwrap();
+    assert_eq!(shell(&place, "mkfifo tables/russian/KvK.wld.petrov"), Some(0));
+    assert_eq!(shell(&place, "$P probe russian W:WKa1:BKh8 2>err"), Some(3));
+    assert!(
+        std::fs::read_to_string(place.path("err"))
+            .unwrap()
+            .contains("not a regular file")
+    );
+    assert_eq!(shell(&place, "$P probe russian W:Wa1:Bb8"), Some(0));
+    assert_eq!(
+        shell(&place, "$P info tables/russian/KvK.wld.petrov 2>/dev/null"),
+        Some(3)
+    );
+    assert_eq!(shell(&place, "$P verify russian"), Some(1));
+}
+
+#[test]
+fn findings_stay_findings_if_nobody_reads_them() {
+    let place = Place::with_tables("russian", "2", "wld");
+    std::fs::remove_file(place.path("tables/russian/KvK.wld.petrov")).unwrap();
+    assert_eq!(
+        shell(&place, "$P verify russian 2 >/dev/full 2>/dev/null; test $? != 0"),
+        Some(0)
+    );
+}
+
+#[test]
+fn damage_is_not_taken_for_absence() {
+    let place = Place::with_tables("russian", "2", "wld,dtw");
+    let path = place.path("tables/russian/KvK.dtw.petrov");
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[30] ^= 1;
+    std::fs::write(&path, bytes).unwrap();
+    // Both a position that is looked up and one that a capture ends.
+    for fen in ["W:WKa1:BKh8", "W:WKb2:BKc3"] {
+        assert_eq!(place.run(&["probe", "russian", fen]).status.code(), Some(3), "{fen}");
+    }
+}
