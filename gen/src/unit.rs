@@ -807,13 +807,12 @@ fn first_look<B: Bits, const SIDEWAYS: bool>(
     let metric = frame.metric;
     // In WLD, nothing is better than a win.
     let enough = |score: Score| metric == Metric::Wld && score.is_win();
-    let mut best: Option<Score> = None;
-    if generator.has_capture(pieces) {
-        best = solved.best_capture(pieces, metric);
-        if generator.forced() {
-            let score = best.unwrap_or_default();
-            return FirstLook::Decided { score, free: true };
-        }
+    // None if there is no capture; looking for them says so.
+    let mut best = solved.best_capture(pieces, metric);
+    if let Some(score) = best
+        && generator.forced()
+    {
+        return FirstLook::Decided { score, free: true };
     }
     if !pieces.own_men.is_empty() && !best.is_some_and(enough) {
         let mut take = |score: Score| {
