@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 
-use petrov_games::draughts::{Game, LONGEST_PDN, PdnError, PdnGame, Remark};
+use petrov_games::{Game, GameTextError, LONGEST_GAME_TEXT, RecordOf, Remark};
 use petrov_probe::{BlockCache, ProbeError, Prober, RankedMove, RootProbe};
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::setting::Setting;
 use crate::stream::STANDARD_INPUT;
-use crate::words;
+use crate::words::{self, Judgement};
 
 /// A move that changed the result for its mover.
 #[derive(Serialize)]
@@ -37,24 +37,28 @@ struct Findings {
 }
 
 /// Replays the games of a file and marks the moves that changed the result.
-pub(crate) fn annotate(options: &AnnotateOptions, setting: &Setting, output: &mut Output) -> Result<(), Failure> {
-    let game = setting.game(&options.game)?;
+pub(crate) fn annotate<G: Game>(
+    game: &G,
+    options: &AnnotateOptions,
+    setting: &Setting,
+    output: &mut Output,
+) -> Result<(), Failure> {
     let text = read_text(options, setting)?;
-    let wrong = |error: PdnError| Failure::Usage(format!("{}: {error}", name(options)));
+    let wrong = |error: GameTextError<G::FenError>| Failure::Usage(format!("{}: {error}", name(options)));
     // Wrong input is said to be wrong whether or not the tables are in order.
     // Reading twice keeps no more than one game in memory.
-    game.read_pdn(&text)
+    game.read_games(&text)
         .find_map(Result::err)
         .map_or(Ok(()), |error| Err(wrong(error)))?;
     let tables = setting.tables(BlockCache::default())?;
     let prober = tables.prober(game)?;
     let mut findings = Findings::default();
     let mut annotated = String::new();
-    for played in game.read_pdn(&text) {
+    for played in game.read_games(&text) {
         let mut played = played.map_err(wrong)?;
         findings.replay(game, &prober, &mut played)?;
         if !options.json {
-            annotated.push_str(&game.write_pdn(&played));
+            annotated.push_str(&game.write_game(&played));
             annotated.push('\n');
         }
     }
@@ -62,7 +66,7 @@ pub(crate) fn annotate(options: &AnnotateOptions, setting: &Setting, output: &mu
         return output.json(&findings.mistakes);
     }
     output.write_all(annotated.as_bytes())?;
-    // As a comment, so that the whole answer is PDN.
+    // As a comment, so that the whole answer can be read again.
     writeln!(
         output,
         "; {}, {}: {} known to the tables, {}",
@@ -76,7 +80,7 @@ pub(crate) fn annotate(options: &AnnotateOptions, setting: &Setting, output: &mu
 
 impl Findings {
     /// Looks every move of a game up, and marks the mistakes in it.
-    fn replay(&mut self, game: &Game, prober: &Prober<'_>, played: &mut PdnGame) -> Result<(), Failure> {
+    fn replay<G: Game>(&mut self, game: &G, prober: &Prober<'_, G>, played: &mut RecordOf<G>) -> Result<(), Failure> {
         self.games += 1;
         let mut at = played.start;
         for (number, step) in played.moves.iter_mut().enumerate() {
@@ -85,21 +89,25 @@ impl Findings {
             at = game.after(&before, &step.played);
             let root = match prober.root(&before) {
                 Ok(root) => root,
-                Err(ProbeError::Missing { .. }) => continue,
+                Err(ProbeError::Missing { .. } | ProbeError::NotInTables { .. }) => continue,
                 Err(error) => return Err(error.into()),
             };
             let Some((best, chosen)) = best_and_chosen(&root, |ranked| ranked.played == step.played) else {
                 continue;
             };
             self.known += 1;
-            if chosen.value == root.value {
+            if (chosen.value50, chosen.value) == (root.value50, root.value) {
                 continue;
             }
+            let [made, missed] = [chosen, best].map(|ranked| Judgement::of_move(game, ranked));
+            let shown = game
+                .screen_texts(&before, &[best.played])
+                .and_then(|mut texts| texts.pop());
             let comment = format!(
                 "mistake: {}; {} {}",
-                words::brief_outcome(chosen.value, chosen.dtw),
-                best.text,
-                words::brief_outcome(best.value, best.dtw)
+                made.brief_outcome(),
+                shown.unwrap_or_else(|| best.text.clone()),
+                missed.brief_outcome()
             );
             // Behind the glyphs of the move itself; once, if the file was
             // annotated before.
@@ -115,10 +123,10 @@ impl Findings {
             self.mistakes.push(MistakeDocument {
                 game: self.games as usize,
                 ply: number + 1,
-                fen: game.format_fen(&before),
+                fen: game.fen(&before),
                 text: chosen.text.clone(),
-                before: root.value.name(),
-                after: chosen.value.name(),
+                before: Judgement::of_root(game, &root).value_name(),
+                after: made.value_name(),
                 better: best.text.clone(),
             });
         }
@@ -126,7 +134,11 @@ impl Findings {
     }
 }
 
-fn best_and_chosen(root: &RootProbe, chosen: impl Fn(&&RankedMove) -> bool) -> Option<(&RankedMove, &RankedMove)> {
+/// The best move and the one that was played.
+fn best_and_chosen<G: Game>(
+    root: &RootProbe<G>,
+    chosen: impl Fn(&&RankedMove<G>) -> bool,
+) -> Option<(&RankedMove<G>, &RankedMove<G>)> {
     Some((root.moves.first()?, root.moves.iter().find(chosen)?))
 }
 
@@ -143,7 +155,7 @@ fn name(options: &AnnotateOptions) -> String {
 fn read_text(options: &AnnotateOptions, setting: &Setting) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     // One more than can be right.
-    let most = LONGEST_PDN as u64 + 1;
+    let most = LONGEST_GAME_TEXT as u64 + 1;
     let read = if options.file.as_os_str() == STANDARD_INPUT {
         io::stdin().lock().take(most).read_to_end(&mut bytes)
     } else {

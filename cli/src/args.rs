@@ -18,7 +18,7 @@ use crate::words;
 static VERSION: LazyLock<String> =
     LazyLock::new(|| format!("{} (table format {})", env!("CARGO_PKG_VERSION"), format::VERSION));
 
-/// Builds endgame tables of draughts games and looks positions up in them.
+/// Builds endgame tables of draughts and chess games and looks positions up in them.
 #[derive(Parser)]
 #[command(
     name = "petrov",
@@ -28,6 +28,8 @@ static VERSION: LazyLock<String> =
   petrov gen russian 4                           build all tables up to four pieces
   petrov probe russian W:WKc3,Kd4,Ke5:BKh4       look a position up
   petrov line russian W:WKc3,Kd4,Ke5:BKh4        show a best line to the end
+  petrov gen chess 4 --metric wld,dtw,dtz        the same for chess
+  petrov probe chess \"8/8/8/8/8/2k5/8/K6Q w - - 0 1\"
 
 Exit status: 0 done; 1 the answer is negative; 2 wrong usage or input; 3 something broke."
 )]
@@ -72,30 +74,34 @@ pub(crate) enum Command {
     #[command(after_help = "Examples:
   petrov rules italian
   petrov rules russian --toml > my-game.toml     a start for rules of your own
-  petrov rules english --json")]
+  petrov rules e-chess --json")]
     Rules(RulesOptions),
     /// Count move sequences from the start position or another one
     #[command(after_help = "Examples:
   petrov perft russian 8
   petrov perft english 5 B:WK15,18:B3,K9
+  petrov perft chess 3 \"r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1\"
   petrov perft russian 3 - --json < positions.txt")]
     Perft(PerftOptions),
     /// List the legal moves of a position
     #[command(after_help = "Examples:
   petrov moves russian W:WKc3,Kd4:BKh8
   petrov moves brazilian B:Wc3,e3:Bd4,Kh8 --json
+  petrov moves chess \"8/P7/8/8/8/2k5/8/K7 w - - 0 1\"
   petrov moves english - --json < positions.txt")]
     Moves(PositionOptions),
     /// Say what building tables would take
     #[command(after_help = "Examples:
   petrov plan russian 6
   petrov plan english KKKvKK --metric wld
+  petrov plan chess KRPvKR
   petrov plan russian 5 --json")]
     Plan(PlanOptions),
     /// Build the tables that are missing, with those they depend on
     #[command(after_help = "Examples:
   petrov gen russian 4
   petrov gen english KKKvKK --metric wld
+  petrov gen chess 4 --metric wld,dtw,dtz
   petrov gen russian 6 --metric wld --threads 8 --memory 16G --tables /big/disk
 
 Interrupted work goes on where it stopped: finished tables are kept, and half a table is never seen.")]
@@ -103,36 +109,39 @@ Interrupted work goes on where it stopped: finished tables are kept, and half a 
     /// Count wins, draws and losses, and show the longest wins
     #[command(after_help = "Examples:
   petrov stats russian 4
-  petrov stats russian KKKvK
+  petrov stats chess KBNvK
   petrov stats english 3 --json")]
     Stats(WhatOptions),
     /// Look a position up: its value, distances, and every move ranked
     #[command(after_help = "Examples:
   petrov probe russian W:WKc3,Kd4,Ke5:BKh4
-  petrov probe english B:WK15,18:BK9 --json
+  petrov probe chess \"8/8/8/8/8/2k5/8/K6Q w - - 0 1\" --json
   petrov probe russian - --json < positions.txt
 
 With - positions are read from standard input, one a line; each line is answered in its turn, a bad one
-with an error, and the exit status is 0.")]
+with an error, and the exit status is 0. Values are those without the fifty-move rule; where chess tables
+of dtz are there, `value50` and what is said on screen take the rule and the FEN's clock into account.")]
     Probe(PositionOptions),
     /// Show one best line of a position to the end of the game
     #[command(after_help = "Examples:
   petrov line russian W:WKc3,Kd4,Ke5:BKh4
-  petrov line english B:WK15,18:BK9 --json")]
+  petrov line chess \"8/8/8/8/8/2k5/8/K6Q w - - 0 1\" --json")]
     Line(LineOptions),
     /// Mark the moves of game files that changed the result, with the better ones
     #[command(after_help = "Examples:
   petrov annotate russian games.pdn
-  petrov annotate english games.pdn --json
+  petrov annotate chess games.pgn --json
   petrov annotate russian - < games.pdn
 
-Every move of a game file (PDN) is replayed. Positions that the tables do not know are passed over.")]
+Every move of a game file (PDN for draughts, PGN for chess) is replayed. Positions that the tables do not
+know are passed over. Where tables know of the fifty-move rule, moves that lose or give away a win by it
+are marked, too.")]
     Annotate(AnnotateOptions),
     /// Check tables: checksums, and every value against the rules
     #[command(after_help = "Examples:
   petrov verify russian                          every table that is there
   petrov verify russian 4 --sample 10000         ten thousand positions of each
-  petrov verify russian KKMvK --checksums        checksums only
+  petrov verify chess KRPvK --checksums          checksums only
 
 Values are derived again from the positions that legal moves lead to. Nothing of the solver is
 used, but move generation and index are: an error in these is not seen. A table is `proved`
@@ -142,7 +151,7 @@ can only be `consistent` with each other. Exit status 1 if anything is wrong.")]
     /// Print the header of a table file
     #[command(after_help = "Examples:
   petrov info tables/russian/KKKvK.dtw.petrov
-  petrov info tables/russian/KKKvK.wld.petrov --json")]
+  petrov info tables/chess/KRvK.wld.petrov --json")]
     Info(InfoOptions),
     /// Measure speed
     #[command(
@@ -188,8 +197,8 @@ pub(crate) struct PerftOptions {
     /// Plies; every depth from 1 is counted
     #[arg(value_parser = clap::value_parser!(u8).range(1..))]
     pub(crate) depth: u8,
-    /// Position such as W:WKa1,b2:BKh8, or - for one a line from standard input [default: the
-    /// start position]
+    /// Position such as W:WKa1,b2:BKh8, in chess a FEN, or - for one a line from standard input
+    /// [default: the start position]
     pub(crate) fen: Option<String>,
     /// Answer with one JSON document (for each position)
     #[arg(long)]
@@ -200,7 +209,7 @@ pub(crate) struct PerftOptions {
 pub(crate) struct PositionOptions {
     /// Name of a game, see `petrov games`
     pub(crate) game: String,
-    /// Position such as W:WKa1,b2:BKh8, or - for one a line from standard input
+    /// Position such as W:WKa1,b2:BKh8, in chess a FEN, or - for one a line from standard input
     pub(crate) fen: String,
     /// Answer with one JSON document (for each position)
     #[arg(long)]
@@ -211,7 +220,7 @@ pub(crate) struct PositionOptions {
 pub(crate) struct LineOptions {
     /// Name of a game, see `petrov games`
     pub(crate) game: String,
-    /// Position such as W:WKa1,b2:BKh8
+    /// Position such as W:WKa1,b2:BKh8, in chess a FEN
     pub(crate) fen: String,
     /// Answer with one JSON document
     #[arg(long)]
@@ -222,7 +231,7 @@ pub(crate) struct LineOptions {
 pub(crate) struct AnnotateOptions {
     /// Name of a game, see `petrov games`
     pub(crate) game: String,
-    /// Games in PDN, or - for standard input
+    /// Games in PDN or PGN, or - for standard input
     pub(crate) file: PathBuf,
     /// Answer with one JSON document
     #[arg(long)]
@@ -233,7 +242,7 @@ pub(crate) struct AnnotateOptions {
 pub(crate) struct WhatOptions {
     /// Name of a game, see `petrov games`
     pub(crate) game: String,
-    /// Most pieces, or one material such as KKMvKM
+    /// Most pieces, or one material such as KKMvKM or KRPvKR
     #[arg(value_name = "WHAT")]
     pub(crate) what: String,
     /// Answer with one JSON document

@@ -4,12 +4,12 @@ use std::hint::black_box;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use petrov_games::draughts::{Colour, Game, Position};
+use petrov_games::{Army, Bits, Colour, Game, Kind, Placement, Rulebook, Side, View, with_rulebook};
 use petrov_gen::{What, materials};
 use petrov_probe::{BlockCache, Material, Metric, ProbeError, Prober, SliceIndex, Tables};
 use serde::Serialize;
 
-use crate::args::{BenchCommand, BenchProbeOptions};
+use crate::args::BenchProbeOptions;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::setting::Setting;
@@ -35,15 +35,13 @@ const TIMED: usize = 1 << 18;
 /// Probes between two looks at the clock, warm and cold.
 const BATCH: [usize; 2] = [1 << 10, 1 << 4];
 
-/// Measures speed.
-pub(crate) fn bench(command: &BenchCommand, setting: &Setting, output: &mut Output) -> Result<(), Failure> {
-    match command {
-        BenchCommand::Probe(options) => probe(options, setting, output),
-    }
-}
-
-fn probe(options: &BenchProbeOptions, setting: &Setting, output: &mut Output) -> Result<(), Failure> {
-    let game = setting.game(&options.game)?;
+/// Measures probing speed.
+pub(crate) fn probe<G: Game>(
+    game: &G,
+    options: &BenchProbeOptions,
+    setting: &Setting,
+    output: &mut Output,
+) -> Result<(), Failure> {
     let warm = setting.tables(BlockCache::default())?;
     let pieces = match options.pieces {
         Some(pieces) => pieces,
@@ -58,7 +56,7 @@ fn probe(options: &BenchProbeOptions, setting: &Setting, output: &mut Output) ->
         )));
     }
     let materials = materials_of(game, pieces)?;
-    let positions = Draw::new(game, &materials).positions(POSITIONS);
+    let positions = with_rulebook!(game, rulebook => Draw::new(&**rulebook, &materials).positions(POSITIONS));
     let mut rows = Vec::new();
     for is_warm in [false, true] {
         // With no room for blocks every probe decodes its own.
@@ -122,7 +120,7 @@ fn probe(options: &BenchProbeOptions, setting: &Setting, output: &mut Output) ->
 }
 
 /// The materials of exactly so many pieces that have tables.
-fn materials_of(game: &Game, pieces: u8) -> Result<Vec<Material>, Failure> {
+fn materials_of<G: Game>(game: &G, pieces: u8) -> Result<Vec<Material>, Failure> {
     // Goes through the same check as any number of pieces on the command line.
     let what: What = pieces.to_string().parse()?;
     let mut found = materials(game, what)?;
@@ -138,7 +136,7 @@ fn materials_of(game: &Game, pieces: u8) -> Result<Vec<Material>, Failure> {
 
 /// Reads one entry of every block that probing such positions can come to, so
 /// that as much as fits is in the cache.
-fn touch(game: &Game, tables: &Tables, metric: Metric, pieces: u8) -> Result<(), Failure> {
+fn touch<G: Game>(game: &G, tables: &Tables, metric: Metric, pieces: u8) -> Result<(), Failure> {
     for table in tables.iter() {
         let parts = table.header().parts();
         let few = parts.material.chars().filter(|letter| *letter != 'v').count() <= pieces.into();
@@ -155,84 +153,98 @@ fn touch(game: &Game, tables: &Tables, metric: Metric, pieces: u8) -> Result<(),
 }
 
 /// Draws placements of exactly so many pieces, each as likely as any other.
-struct Draw<'g> {
-    game: &'g Game,
-    /// The armies of White and Black, who moves, and the placements of this
-    /// and all before.
-    sides: Vec<(Material, bool, u64)>,
+struct Draw<'g, R: Rulebook> {
+    rulebook: &'g R,
+    slices: Vec<SliceSide>,
     squares: Vec<u8>,
     random: Random,
 }
 
-impl<'g> Draw<'g> {
-    fn new(game: &'g Game, materials: &[Material]) -> Self {
+/// A material with one side to move.
+struct SliceSide {
+    turn: Colour,
+    own: Army,
+    opponent: Army,
+    /// The placements of this and all before.
+    up_to: u64,
+}
+
+impl<'g, R: Rulebook> Draw<'g, R> {
+    fn new(rulebook: &'g R, materials: &[Material]) -> Self {
         let mut total = 0u64;
-        let mut sides = Vec::new();
+        let mut slices = Vec::new();
         for material in materials {
-            for (number, view) in material.views().iter().enumerate() {
-                let (own, opp) = material.armies(*view);
-                let placements = SliceIndex::<u128>::unfolded_len(game.rules(), game.board(), own, opp);
+            for view in material.views() {
+                let (own, opponent) = material.armies(*view);
+                let placements = SliceIndex::unfolded_len(rulebook, &own, &opponent);
                 total = total.saturating_add(placements.unwrap_or(0));
-                sides.push((*material, number == 1, total));
+                slices.push(SliceSide {
+                    turn: match view {
+                        View::White => Colour::White,
+                        View::Black => Colour::Black,
+                    },
+                    own,
+                    opponent,
+                    up_to: total,
+                });
             }
         }
         Self {
-            game,
-            sides,
-            squares: game.squares_in_order().to_vec(),
+            rulebook,
+            slices,
+            squares: rulebook.squares().squares().collect(),
             random: Random(0x5045_5452_4f56),
         }
     }
 
-    fn positions(&mut self, count: usize) -> Vec<Position> {
-        let total = self.sides.last().map_or(1, |side| side.2).max(1);
-        (0..count)
-            .map(|_| {
-                let number = self.random.below(total);
-                let at = self
-                    .sides
-                    .partition_point(|side| side.2 <= number)
-                    .min(self.sides.len() - 1);
-                let (material, black_moves, _) = self.sides[at];
-                loop {
-                    if let Some(position) = self.placement(material, black_moves) {
-                        break position;
-                    }
+    fn positions(&mut self, count: usize) -> Vec<R::Position> {
+        let total = self.slices.last().map_or(1, |slice| slice.up_to).max(1);
+        let mut positions = Vec::with_capacity(count);
+        while positions.len() < count {
+            let number = self.random.below(total);
+            let at = self.slices.partition_point(|slice| slice.up_to <= number);
+            let Some(SliceSide {
+                turn, own, opponent, ..
+            }) = self.slices.get(at)
+            else {
+                break;
+            };
+            let (turn, own, opponent) = (*turn, *own, *opponent);
+            let placement = loop {
+                if let Some(placement) = self.placement(&own, &opponent) {
+                    break placement;
                 }
-            })
-            .collect()
+            };
+            // Where not all placements count, another slice may be drawn, too.
+            if self.rulebook.is_placement(&placement) {
+                positions.push(self.rulebook.position(&placement, turn));
+            }
+        }
+        positions
     }
 
-    /// Puts each piece on a random free square; nothing if a man came to stand
-    /// on its promotion row, which keeps all placements equally likely.
-    fn placement(&mut self, material: Material, black_moves: bool) -> Option<Position> {
-        let mut position = Position {
-            men: [0; 2],
-            kings: [0; 2],
-            turn: if black_moves { Colour::Black } else { Colour::White },
-        };
-        let board = self.game.board();
+    /// Puts each piece on a random free square; nothing if one came to stand
+    /// where its kind cannot, which keeps all placements equally likely.
+    fn placement(&mut self, own: &Army, opponent: &Army) -> Option<R::Placement> {
+        let rulebook = self.rulebook;
+        let mut placement = R::Placement::default();
         let mut free = self.squares.len();
-        for (colour, army) in [(Colour::White, material.white()), (Colour::Black, material.black())] {
-            let promotion = match colour {
-                Colour::White => board.ranks() - 1,
-                Colour::Black => 0,
-            };
-            for piece in 0..army.pieces() {
-                let at = self.random.below(free as u64) as usize;
-                free -= 1;
-                self.squares.swap(at, free);
-                let square = self.squares[free];
-                if piece >= army.men {
-                    position.kings[colour as usize] |= 1 << square;
-                } else if board.coordinates(square).1 == promotion {
-                    return None;
-                } else {
-                    position.men[colour as usize] |= 1 << square;
+        for (side, army) in [(Side::Own, own), (Side::Opponent, opponent)] {
+            let standing = rulebook.standing_squares(side);
+            for (kind, letter) in rulebook.kinds() {
+                for _ in 0..army.count(*letter) {
+                    let at = self.random.below(free as u64) as usize;
+                    free -= 1;
+                    self.squares.swap(at, free);
+                    let square = self.squares[free];
+                    if *kind == Kind::STANDING && !standing.has(square) {
+                        return None;
+                    }
+                    placement.add(side, *kind, R::Set::bit(square));
                 }
             }
         }
-        Some(position)
+        Some(placement)
     }
 }
 
@@ -255,16 +267,16 @@ impl Random {
 }
 
 /// One measurement.
-struct Run<'a> {
-    prober: &'a Prober<'a>,
+struct Run<'a, G: Game> {
+    prober: &'a Prober<'a, G>,
     tables: &'a Tables,
-    positions: &'a [Position],
+    positions: &'a [G::Position],
     metric: Metric,
     batch: usize,
     time: Duration,
 }
 
-impl Run<'_> {
+impl<G: Game> Run<'_, G> {
     /// Probes a second of all threads together, and the part of them that
     /// found all their blocks decoded.
     fn throughput(&self, threads: u16) -> Result<(f64, f64), Failure> {

@@ -1,49 +1,46 @@
 //! Boards drawn with characters.
 
-use petrov_games::draughts::{Colour, Game, NameStyle, Position, SquareKind};
+use petrov_games::Game;
 
-/// A position as its players see it, White at the bottom. Men are `w` and `b`,
-/// kings `W` and `B`. Games with numbered squares show the number of each.
-pub(crate) fn draw(game: &Game, position: &Position) -> String {
-    let (rules, board) = (game.rules(), game.board());
-    // Mirrored boards are kept as their reflection, so what players see has to
-    // be reflected back.
-    let square_at = |file: u8, rank: u8| match rules.squares {
-        SquareKind::Mirror => board.square_at(board.files() - 1 - file, rank),
-        SquareKind::Dark | SquareKind::All => board.square_at(file, rank),
-    };
-    let numbered = rules.names != NameStyle::Algebraic;
+/// A position as its players see it, White at the bottom. Draughts: men are `w`
+/// and `b`, kings `W` and `B`. Chess: the letters of a FEN. Games with numbered
+/// squares show the number of each.
+pub(crate) fn draw<G: Game>(game: &G, position: &G::Position) -> String {
+    let (files, ranks) = game.size();
+    let names = (0..ranks).flat_map(|rank| (0..files).filter_map(move |file| game.square_at(file, rank)));
+    let numbered = names
+        .take(1)
+        .any(|square| game.square_name(square).starts_with(|c: char| c.is_ascii_digit()));
     let cell_width = if numbered { 5 } else { 2 };
     let cell = |file: u8, rank: u8| {
-        let Some(square) = square_at(file, rank) else {
+        let Some(square) = game.square_at(file, rank) else {
             return " ".repeat(cell_width);
         };
-        let piece = piece(position, square);
-        match (numbered, piece) {
-            (true, Some(piece)) => format!("{:>cell_width$}", format!("{piece}{:<2}", game.square_name(square))),
+        match (numbered, game.letter_at(position, square)) {
+            (true, Some(letter)) => format!("{:>cell_width$}", format!("{letter}{:<2}", game.square_name(square))),
             (true, None) => format!("{:>cell_width$}", format!("{:<2}", game.square_name(square))),
-            (false, piece) => format!("{:>cell_width$}", piece.unwrap_or('.')),
+            (false, letter) => format!("{:>cell_width$}", letter.unwrap_or('.')),
         }
     };
-    let inner = usize::from(board.files()) * cell_width + 1;
+    let inner = usize::from(files) * cell_width + 1;
     let margin = if numbered { "" } else { "   " };
     let edge = format!("{margin}+{}+\n", "-".repeat(inner));
     let mut drawing = edge.clone();
-    for rank in (0..board.ranks()).rev() {
+    for rank in (0..ranks).rev() {
         if !numbered {
             drawing.push_str(&format!("{:>2} ", rank + 1));
         }
         drawing.push('|');
-        drawing.extend((0..board.files()).map(|file| cell(file, rank)));
+        drawing.extend((0..files).map(|file| cell(file, rank)));
         drawing.push_str(" |\n");
     }
     drawing.push_str(&edge);
     if !numbered {
         drawing.push_str(margin);
         drawing.push(' ');
-        for file in 0..board.files() {
+        for file in 0..files {
             // On half-filled boards a file's letter is that of its first square.
-            let square = (0..board.ranks()).find_map(|rank| square_at(file, rank));
+            let square = (0..ranks).find_map(|rank| game.square_at(file, rank));
             let name = square.map(|square| game.square_name(square)).unwrap_or_default();
             let letter = name.chars().next().unwrap_or(' ');
             drawing.push_str(&format!("{letter:>cell_width$}"));
@@ -53,27 +50,33 @@ pub(crate) fn draw(game: &Game, position: &Position) -> String {
     drawing
 }
 
-fn piece(position: &Position, square: u8) -> Option<char> {
-    [
-        (position.men[Colour::White as usize], 'w'),
-        (position.kings[Colour::White as usize], 'W'),
-        (position.men[Colour::Black as usize], 'b'),
-        (position.kings[Colour::Black as usize], 'B'),
-    ]
-    .into_iter()
-    .find(|(set, _)| set >> square & 1 == 1)
-    .map(|(_, piece)| piece)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use petrov_games::draughts::Games;
+    use petrov_games::{Games, with_game};
 
     fn drawn(game: &str, fen: &str) -> String {
         let games = Games::built_in();
-        let game = games.get(game).expect("built in");
-        draw(game, &game.parse_fen(fen).expect("a position"))
+        with_game!(games.get(game).expect("built in"), game => {
+            draw(game, &game.parse_fen(fen).expect("a position"))
+        })
+    }
+
+    #[test]
+    fn figures() {
+        let expected = "   +-----------------+
+ 8 | . . . . . . . k |
+ 7 | . . . . p . . . |
+ 6 | . . . . . . . . |
+ 5 | . . . . . . . . |
+ 4 | . . . . . . . . |
+ 3 | . N . . . . . . |
+ 2 | . . . . . . . . |
+ 1 | K . . . . . . . |
+   +-----------------+
+     a b c d e f g h
+";
+        assert_eq!(drawn("chess", "7k/4p3/8/8/8/1N6/8/K7 w - - 0 1"), expected);
     }
 
     #[test]

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use petrov_games::Fingerprint;
-use petrov_games::draughts::{Game, Games};
+use petrov_games::{AnyGame, Axes, Bits, Fingerprint, Game, Games, Rulebook, with_game, with_rulebook};
 use serde::Serialize;
 
 use crate::args::{GamesOptions, RulesOptions};
@@ -14,21 +13,32 @@ use crate::output::Output;
 use crate::setting::Setting;
 use crate::words::Columns;
 
-/// The family of all games so far.
-const FAMILY: &str = "draughts";
-
+/// What the list of games says of one.
 #[derive(Serialize)]
-struct GameDocument<'a> {
-    name: &'a str,
+pub(crate) struct GameDocument<'a> {
+    pub(crate) name: &'a str,
     family: &'static str,
-    board: String,
-    squares: u32,
-    description: &'a str,
+    /// Files and ranks, such as `8x8`.
+    pub(crate) board: String,
+    pub(crate) squares: u32,
+    pub(crate) description: &'a str,
 }
 
-/// Files and ranks of the board, such as `8x8`.
-pub(crate) fn board(game: &Game) -> String {
-    format!("{}x{}", game.board().files(), game.board().ranks())
+impl<'a> GameDocument<'a> {
+    pub(crate) fn new(any: &'a AnyGame) -> Self {
+        with_game!(any, game => Self::of(game))
+    }
+
+    fn of<G: Game>(game: &'a G) -> Self {
+        let (files, ranks) = game.size();
+        Self {
+            name: game.name(),
+            family: G::FAMILY,
+            board: format!("{files}x{ranks}"),
+            squares: with_rulebook!(game, rulebook => rulebook.squares().count()),
+            description: &game.rule_file().description,
+        }
+    }
 }
 
 /// Lists the known games.
@@ -37,17 +47,7 @@ pub(crate) fn games(options: &GamesOptions, setting: &Setting, output: &mut Outp
         write!(output, "{}", games_page::page(&setting.games))?;
         return Ok(());
     }
-    let documents: Vec<GameDocument<'_>> = setting
-        .games
-        .iter()
-        .map(|game| GameDocument {
-            name: game.name(),
-            family: FAMILY,
-            board: board(game),
-            squares: game.board().squares(),
-            description: game.description(),
-        })
-        .collect();
+    let documents: Vec<GameDocument<'_>> = setting.games.iter().map(GameDocument::new).collect();
     if options.json {
         return output.json(&documents);
     }
@@ -104,28 +104,28 @@ struct RulesDocument<'a> {
 }
 
 /// Prints the rules of a game.
-pub(crate) fn rules(options: &RulesOptions, setting: &Setting, output: &mut Output) -> Result<(), Failure> {
-    let game = setting.game(&options.game)?;
+pub(crate) fn rules<G: Game>(game: &G, options: &RulesOptions, output: &mut Output) -> Result<(), Failure> {
+    let file = game.rule_file();
     if options.toml {
-        output.write_all(game.rule_file().to_toml().as_bytes())?;
+        output.write_all(file.to_toml().as_bytes())?;
         return Ok(());
     }
-    let axes = game.rules().axes();
+    let axes = file.rules.values();
     if options.json {
         return output.json(&RulesDocument {
             name: game.name(),
-            family: FAMILY,
-            description: game.description(),
-            source: game.source(),
+            family: G::FAMILY,
+            description: &file.description,
+            source: &file.source,
             fingerprint: game.fingerprint().to_string(),
             axes: axes.into_iter().collect(),
         });
     }
     for (word, text) in [
         ("game", game.name()),
-        ("family", FAMILY),
-        ("description", game.description()),
-        ("source", game.source()),
+        ("family", G::FAMILY),
+        ("description", &file.description),
+        ("source", &file.source),
         ("fingerprint", &game.fingerprint().to_string()),
     ] {
         if !text.is_empty() {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use petrov_games::draughts::{AddGameError, FenError, UnknownGame};
+use petrov_games::{AddGameError, UnknownGame};
 use petrov_gen::{BuildError, PlanError, VerifyError, WhatError};
 use petrov_probe::{OpenError, ProbeError, TableError};
 
@@ -72,7 +72,7 @@ macro_rules! broken {
     )*};
 }
 
-usage!(UnknownGame, AddGameError, FenError, WhatError);
+usage!(UnknownGame, AddGameError, WhatError);
 broken!(OpenError, TableError, BuildError);
 
 impl From<PlanError> for Failure {
@@ -96,7 +96,7 @@ impl From<VerifyError> for Failure {
 impl From<ProbeError> for Failure {
     fn from(error: ProbeError) -> Self {
         match error {
-            ProbeError::NoPosition { .. } => Self::Usage(error.to_string()),
+            ProbeError::NoPosition { .. } | ProbeError::NotInTables { .. } => Self::Usage(error.to_string()),
             ProbeError::Missing { .. }
             | ProbeError::Table(_)
             | ProbeError::Foreign { .. }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use petrov_games::draughts::Game;
+use petrov_games::Game;
 use petrov_gen::{BuildOptions, BuildReport, Plan, PlannedTable, Progress, build};
 use petrov_probe::Metric;
 use serde::Serialize;
@@ -71,13 +71,13 @@ impl PlanDocument {
     }
 }
 
-/// The game, the options of the build, and the plan.
-fn make_plan<'s>(
+/// The options of the build, and the plan.
+fn make_plan<G: Game>(
+    game: &G,
     options: &PlanOptions,
     memory: Option<u64>,
-    setting: &'s Setting,
-) -> Result<(&'s Game, BuildOptions, Plan), Failure> {
-    let game = setting.game(&options.what.game)?;
+    setting: &Setting,
+) -> Result<(BuildOptions, Plan), Failure> {
     let what = options.what.what()?;
     let build_options = BuildOptions {
         metrics: options.metric.clone(),
@@ -86,7 +86,7 @@ fn make_plan<'s>(
         memory,
     };
     let plan = petrov_gen::plan(game, what, &build_options)?;
-    Ok((game, build_options, plan))
+    Ok((build_options, plan))
 }
 
 /// `wld`, `wld and dtw`, or `wld, dtw and dtz`.
@@ -103,7 +103,7 @@ fn metrics_in_words(metrics: &[Metric]) -> String {
 }
 
 /// What is to be done, in a few lines.
-fn plan_in_words(game: &Game, options: &BuildOptions, plan: &Plan, setting: &Setting) -> String {
+fn plan_in_words<G: Game>(game: &G, options: &BuildOptions, plan: &Plan, setting: &Setting) -> String {
     let tables: usize = plan.slices.iter().map(|slice| slice.missing.len()).sum();
     let present: usize = plan.slices.iter().map(|slice| slice.present.len()).sum();
     let metrics = metrics_in_words(&options.metrics);
@@ -143,11 +143,27 @@ fn plan_in_words(game: &Game, options: &BuildOptions, plan: &Plan, setting: &Set
 }
 
 /// Says what building would take.
-pub(crate) fn plan(options: &PlanOptions, setting: &Setting, output: &mut Output) -> Result<(), Failure> {
-    let (game, build_options, plan) = make_plan(options, None, setting)?;
+pub(crate) fn plan<G: Game>(
+    game: &G,
+    options: &PlanOptions,
+    setting: &Setting,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let (build_options, mut plan) = make_plan(game, options, None, setting)?;
     for fault in &plan.damaged {
         setting.note(&format!("warning: damaged table, would be built again: {fault}"));
     }
+    // Where some placements are no positions, counting many pieces takes a while.
+    let counting = Progress::default();
+    let plan = progress::watch(
+        &counting,
+        !setting.talks(),
+        || (),
+        || {
+            plan.count_positions(game, &counting);
+            Ok::<_, Failure>(plan)
+        },
+    )?;
     if options.what.json {
         return output.json(&PlanDocument::new(&plan));
     }
@@ -220,9 +236,14 @@ impl GenDocument {
 }
 
 /// Builds what is missing.
-pub(crate) fn gen_tables(options: &GenOptions, setting: &Setting, output: &mut Output) -> Result<(), Failure> {
+pub(crate) fn gen_tables<G: Game>(
+    game: &G,
+    options: &GenOptions,
+    setting: &Setting,
+    output: &mut Output,
+) -> Result<(), Failure> {
     let json = options.plan.what.json;
-    let (game, build_options, plan) = make_plan(&options.plan, options.memory, setting)?;
+    let (build_options, plan) = make_plan(game, &options.plan, options.memory, setting)?;
     for fault in &plan.damaged {
         setting.note(&format!("warning: damaged table, building it again: {fault}"));
     }

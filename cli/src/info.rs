@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use petrov_games::Fingerprint;
-use petrov_probe::format::{self, Header, SideParts};
+use petrov_probe::format::{self, FreeEntries, Header, SideParts};
 use petrov_probe::{BlockCache, Digit, DigitOrder, Table, Value};
 use serde::Serialize;
 
@@ -16,17 +16,56 @@ use crate::words::{self, Columns};
 struct InfoDocument<'a> {
     file: String,
     format_version: u16,
-    family: &'static str,
+    family: &'a str,
     game: &'a str,
     fingerprint: String,
     material: &'a str,
     metric: &'static str,
-    free_entries: bool,
+    free_entries: FreeDocument,
     block_bytes: u32,
     dictionary_bytes: usize,
     header_bytes: u32,
     file_bytes: u64,
     sides: Vec<SideDocument>,
+}
+
+/// Which entries may hold anything.
+#[derive(Serialize)]
+struct FreeDocument {
+    captures: bool,
+    up_to_capture: bool,
+    gaps: bool,
+}
+
+impl FreeDocument {
+    fn new(free: FreeEntries) -> Self {
+        Self {
+            captures: free.captures,
+            up_to_capture: free.up_to_capture,
+            gaps: free.gaps,
+        }
+    }
+
+    /// The same in a line.
+    fn in_words(&self) -> String {
+        let kinds: Vec<&str> = [
+            (self.captures, "those with a capture"),
+            (
+                self.up_to_capture,
+                "those with a winning capture, up to a draw those with a drawing one",
+            ),
+            (self.gaps, "those with the side not to move in check"),
+        ]
+        .into_iter()
+        .filter(|(free, _)| *free)
+        .map(|(_, kind)| kind)
+        .collect();
+        if kinds.is_empty() {
+            "every entry holds its value".to_owned()
+        } else {
+            format!("free: {}", kinds.join("; "))
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -35,6 +74,7 @@ struct SideDocument {
     order: u8,
     order_text: String,
     entries: u64,
+    row: u32,
     blocks: usize,
     raw_blocks: usize,
     stored_values: u32,
@@ -42,6 +82,8 @@ struct SideDocument {
     wins: u64,
     draws: u64,
     losses: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mated: Option<u64>,
     max_win: Option<u16>,
     max_loss: Option<u16>,
     longest_win: Option<u64>,
@@ -62,9 +104,9 @@ fn order_text(code: u8) -> String {
     };
     let side = |own: bool| if own { "own" } else { "opponent's" };
     let digits = order.significance.map(|digit| match digit {
-        Digit::Men => format!("men ({} first)", side(order.own_men_first)),
-        Digit::FirstKings => format!("{} kings", side(order.own_kings_first)),
-        Digit::LastKings => format!("{} kings", side(!order.own_kings_first)),
+        Digit::Standing => format!("men or pawns ({} first)", side(order.own_standing_first)),
+        Digit::FirstMoving => format!("{} others", side(order.own_moving_first)),
+        Digit::LastMoving => format!("{} others", side(!order.own_moving_first)),
     });
     digits.join(", ")
 }
@@ -78,6 +120,7 @@ impl SideDocument {
             order: side.order,
             order_text: order_text(side.order),
             entries: side.entries,
+            row: side.row,
             blocks: blocks.len(),
             raw_blocks: blocks.iter().filter(|block| block.is_raw()).count(),
             stored_values: side.stored,
@@ -85,6 +128,7 @@ impl SideDocument {
             wins,
             draws,
             losses,
+            mated: side.mated,
             max_win: side.longest(Value::Win),
             max_loss: side.longest(Value::Loss),
             longest_win: side.longest_win,
@@ -109,12 +153,12 @@ pub(crate) fn info(options: &InfoOptions, output: &mut Output) -> Result<(), Fai
     let document = InfoDocument {
         file: options.file.display().to_string(),
         format_version: format::VERSION,
-        family: parts.family.name(),
+        family: &parts.family,
         game: &parts.game,
         fingerprint: Fingerprint::from_bytes(parts.fingerprint).to_string(),
         material: &parts.material,
         metric: parts.metric.name(),
-        free_entries: parts.free_entries,
+        free_entries: FreeDocument::new(parts.free_entries),
         block_bytes: parts.block_bytes,
         dictionary_bytes: parts.dictionary.len(),
         header_bytes: header.header_bytes(),
@@ -133,11 +177,6 @@ pub(crate) fn info(options: &InfoOptions, output: &mut Output) -> Result<(), Fai
 }
 
 fn show(document: &InfoDocument<'_>, output: &mut Output) -> Result<(), Failure> {
-    let free = if document.free_entries {
-        "entries with a capture are free"
-    } else {
-        "every entry holds its value"
-    };
     for (word, text) in [
         ("file", document.file.clone()),
         ("format", format!("version {}", document.format_version)),
@@ -146,7 +185,7 @@ fn show(document: &InfoDocument<'_>, output: &mut Output) -> Result<(), Failure>
         ("fingerprint", document.fingerprint.clone()),
         ("material", document.material.to_owned()),
         ("metric", document.metric.to_owned()),
-        ("entries", free.to_owned()),
+        ("entries", document.free_entries.in_words()),
         (
             "block",
             format!("{} bytes when decoded", words::thousands(document.block_bytes.into())),

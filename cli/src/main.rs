@@ -24,7 +24,9 @@ mod words;
 use std::io::Write;
 use std::process::ExitCode;
 
-use crate::args::Command;
+use petrov_games::with_game;
+
+use crate::args::{BenchCommand, Command};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::setting::Setting;
@@ -65,20 +67,32 @@ fn start() -> ExitCode {
 }
 
 fn run(command: &Command, setting: &Setting, output: &mut Output) -> Result<(), Failure> {
+    /// Runs a command on the game that it names, whatever its family.
+    macro_rules! on_game {
+        ($name:expr, $game:ident => $command:expr) => {
+            with_game!(setting.game($name)?, $game => $command)
+        };
+    }
     match command {
         Command::Games(options) => catalogue::games(options, setting, output),
-        Command::Rules(options) => catalogue::rules(options, setting, output),
-        Command::Perft(options) => moves::perft(options, setting, output),
-        Command::Moves(options) => moves::moves(options, setting, output),
-        Command::Plan(options) => generate::plan(options, setting, output),
-        Command::Gen(options) => generate::gen_tables(options, setting, output),
-        Command::Stats(options) => stats::stats(options, setting, output),
-        Command::Probe(options) => probing::probe(options, setting, output),
-        Command::Line(options) => probing::line(options, setting, output),
-        Command::Annotate(options) => annotate::annotate(options, setting, output),
-        Command::Verify(options) => verify::verify(options, setting, output),
+        Command::Rules(options) => on_game!(&options.game, game => catalogue::rules(game, options, output)),
+        Command::Perft(options) => on_game!(&options.game, game => moves::perft(game, options, output)),
+        Command::Moves(options) => on_game!(&options.game, game => moves::moves(game, options, output)),
+        Command::Plan(options) => on_game!(&options.what.game, game => generate::plan(game, options, setting, output)),
+        Command::Gen(options) => {
+            on_game!(&options.plan.what.game, game => generate::gen_tables(game, options, setting, output))
+        }
+        Command::Stats(options) => on_game!(&options.game, game => stats::stats(game, options, setting, output)),
+        Command::Probe(options) => on_game!(&options.game, game => probing::probe(game, options, setting, output)),
+        Command::Line(options) => on_game!(&options.game, game => probing::line(game, options, setting, output)),
+        Command::Annotate(options) => {
+            on_game!(&options.game, game => annotate::annotate(game, options, setting, output))
+        }
+        Command::Verify(options) => on_game!(&options.game, game => verify::verify(game, options, setting, output)),
         Command::Info(options) => info::info(options, output),
-        Command::Bench(options) => bench::bench(options, setting, output),
+        Command::Bench(BenchCommand::Probe(options)) => {
+            on_game!(&options.game, game => bench::probe(game, options, setting, output))
+        }
         Command::Completions(options) => args::completions(options, output),
     }
 }

@@ -2,13 +2,12 @@
 
 use std::io::Write;
 
-use petrov_games::draughts::{Game, Position};
+use petrov_games::Game;
 use serde::Serialize;
 
 use crate::args::{PerftOptions, PositionOptions};
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::setting::Setting;
 use crate::stream::{STANDARD_INPUT, each_position, one_position};
 use crate::words::{Columns, thousands};
 
@@ -18,10 +17,9 @@ struct PerftDocument {
 }
 
 /// Counts move sequences.
-pub(crate) fn perft(options: &PerftOptions, setting: &Setting, output: &mut Output) -> Result<(), Failure> {
-    let game = setting.game(&options.game)?;
+pub(crate) fn perft<G: Game>(game: &G, options: &PerftOptions, output: &mut Output) -> Result<(), Failure> {
     let depths = 1..=u32::from(options.depth);
-    let count = |position: &Position, depth: u32| game.perft(position, depth);
+    let count = |position: &G::Position, depth: u32| game.perft(position, depth);
     let position = match options.fen.as_deref() {
         Some(STANDARD_INPUT) => {
             return each_position(game, options.json, output, |position, output| {
@@ -35,7 +33,12 @@ pub(crate) fn perft(options: &PerftOptions, setting: &Setting, output: &mut Outp
             });
         }
         Some(fen) => one_position(game, fen)?,
-        None => game.start(),
+        None => game.start().ok_or_else(|| {
+            let name = game.name();
+            Failure::Usage(format!(
+                "{name} has no start position; expected a position to count from"
+            ))
+        })?,
     };
     if options.json {
         let nodes = depths.map(|depth| count(&position, depth)).collect();
@@ -60,33 +63,30 @@ struct MoveDocument {
     fen: String,
 }
 
-fn documents(game: &Game, position: &Position) -> Vec<MoveDocument> {
-    let legal = game.legal_moves(position);
-    let texts = game.move_texts(position, &legal);
+fn documents<G: Game>(game: &G, position: &G::Position, legal: &[G::Move]) -> Vec<MoveDocument> {
+    let texts = game.move_texts(position, legal);
     legal
         .iter()
         .zip(texts)
-        .map(|(played, text)| MoveDocument {
-            text,
-            from: game.square_name(played.from),
-            to: game.square_name(played.to),
-            captures: game
-                .squares_in_order()
-                .iter()
-                .filter(|&&square| played.captured >> square & 1 == 1)
-                .map(|&square| game.square_name(square))
-                .collect(),
-            fen: game.format_fen(&game.after(position, played)),
+        .map(|(played, text)| {
+            let [from, to] = game.ends(played).map(|square| game.square_name(square));
+            let captured = game.captured(played);
+            MoveDocument {
+                text,
+                from,
+                to,
+                captures: captured.iter().map(|&square| game.square_name(square)).collect(),
+                fen: game.fen(&game.after(position, played)),
+            }
         })
         .collect()
 }
 
 /// Lists legal moves.
-pub(crate) fn moves(options: &PositionOptions, setting: &Setting, output: &mut Output) -> Result<(), Failure> {
-    let game = setting.game(&options.game)?;
+pub(crate) fn moves<G: Game>(game: &G, options: &PositionOptions, output: &mut Output) -> Result<(), Failure> {
     if options.fen == STANDARD_INPUT {
         return each_position(game, options.json, output, |position, output| {
-            let documents = documents(game, position);
+            let documents = documents(game, position, &game.legal_moves(position));
             if options.json {
                 return output.json(&documents);
             }
@@ -96,7 +96,8 @@ pub(crate) fn moves(options: &PositionOptions, setting: &Setting, output: &mut O
         });
     }
     let position = one_position(game, &options.fen)?;
-    let documents = documents(game, &position);
+    let legal = game.legal_moves(&position);
+    let documents = documents(game, &position, &legal);
     if options.json {
         return output.json(&documents);
     }
@@ -105,18 +106,40 @@ pub(crate) fn moves(options: &PositionOptions, setting: &Setting, output: &mut O
         return Ok(());
     }
     let takes = documents.iter().any(|played| !played.captures.is_empty());
-    let mut columns = Columns::new(if takes {
-        &["move", "takes", "position after it"]
-    } else {
-        &["move", "position after it"]
-    });
-    for played in documents {
-        let mut cells = vec![played.text, played.fen];
+    let texts: Vec<String> = documents.iter().map(|played| played.text.clone()).collect();
+    let (mut headings, rows) = move_cells(game, &position, &legal, &texts);
+    if takes {
+        headings.push("takes");
+    }
+    headings.push("position after it");
+    let mut columns = Columns::new(&headings);
+    for (mut row, played) in rows.into_iter().zip(documents) {
         if takes {
-            cells.insert(1, played.captures.join(","));
+            row.push(played.captures.join(","));
         }
-        columns.row(cells);
+        row.push(played.fen);
+        columns.row(row);
     }
     write!(output, "{columns}")?;
     Ok(())
+}
+
+/// The first columns of a table of moves, headings and rows: how people read
+/// each move and, if that is another text, how programs do.
+pub(crate) fn move_cells<G: Game>(
+    game: &G,
+    position: &G::Position,
+    played: &[G::Move],
+    texts: &[String],
+) -> (Vec<&'static str>, Vec<Vec<String>>) {
+    match game.screen_texts(position, played) {
+        Some(shown) => {
+            let rows = shown
+                .into_iter()
+                .zip(texts)
+                .map(|(shown, text)| vec![shown, text.clone()]);
+            (vec!["move", "uci"], rows.collect())
+        }
+        None => (vec!["move"], texts.iter().map(|text| vec![text.clone()]).collect()),
+    }
 }

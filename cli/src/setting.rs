@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use petrov_games::draughts::{Game, Games};
+use petrov_games::{AnyGame, Games};
 use petrov_probe::{BlockCache, Tables};
 
 use crate::args::Common;
@@ -39,7 +39,7 @@ impl Setting {
     }
 
     /// The game of a name.
-    pub(crate) fn game(&self, name: &str) -> Result<&Game, Failure> {
+    pub(crate) fn game(&self, name: &str) -> Result<&AnyGame, Failure> {
         Ok(self.games.get(name)?)
     }
 

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use petrov_games::Bits;
-use petrov_games::draughts::{Colour, Engine, Game, Generator};
+use petrov_games::{Colour, Game, Rulebook, with_rulebook};
 use petrov_gen::{What, materials};
 use petrov_probe::format::SideParts;
 use petrov_probe::{BlockCache, DigitOrder, Material, Metric, ProbeError, SliceIndex, Table, Tables, Value, View};
@@ -31,6 +30,9 @@ struct SideDocument {
     wins: u64,
     draws: u64,
     losses: u64,
+    /// Absent where nobody can be mated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mated: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_win: Option<Option<u16>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,8 +47,12 @@ struct SideDocument {
 }
 
 /// Counts wins, draws and losses.
-pub(crate) fn stats(options: &WhatOptions, setting: &Setting, output: &mut Output) -> Result<(), Failure> {
-    let game = setting.game(&options.game)?;
+pub(crate) fn stats<G: Game>(
+    game: &G,
+    options: &WhatOptions,
+    setting: &Setting,
+    output: &mut Output,
+) -> Result<(), Failure> {
     let what = options.what()?;
     let mut wanted = materials(game, what)?;
     if let What::Material(material) = what {
@@ -64,7 +70,7 @@ pub(crate) fn stats(options: &WhatOptions, setting: &Setting, output: &mut Outpu
     show(&documents, matches!(what, What::Material(_)), output)
 }
 
-fn document(game: &Game, tables: &Tables, material: Material) -> Result<StatsDocument, Failure> {
+fn document<G: Game>(game: &G, tables: &Tables, material: Material) -> Result<StatsDocument, Failure> {
     let [wld, dtw, dtz] = Metric::ALL.map(|metric| optional(tables.table(game, material, metric)));
     let (wld, dtw, dtz) = (wld?, dtw?, dtz?);
     let value = match wld.or(dtw) {
@@ -85,6 +91,7 @@ fn document(game: &Game, tables: &Tables, material: Material) -> Result<StatsDoc
                 wins,
                 draws,
                 losses,
+                mated: counts.mated,
                 max_win: dtw.as_ref().map(|side| side.parts.longest(Value::Win)),
                 max_loss: dtw.as_ref().map(|side| side.parts.longest(Value::Loss)),
                 max_dtz: dtz.map(|side| side.parts.longest(Value::Win).max(side.parts.longest(Value::Loss))),
@@ -116,16 +123,13 @@ struct Side<'t> {
 
 /// The side of a table for a colour to move, its header checked against the
 /// material. For like armies the single side serves both colours.
-fn side<'t>(game: &Game, table: &'t Table, material: Material, colour: Colour) -> Result<Side<'t>, Failure> {
-    match game.engine() {
-        Engine::Narrow(generator) => side_of(game, generator, table, material, colour),
-        Engine::Wide(generator) => side_of(game, generator, table, material, colour),
-    }
+fn side<'t, G: Game>(game: &G, table: &'t Table, material: Material, colour: Colour) -> Result<Side<'t>, Failure> {
+    with_rulebook!(game, rulebook => side_of(game, &**rulebook, table, material, colour))
 }
 
-fn side_of<'t, B: Bits>(
-    game: &Game,
-    generator: &Generator<B>,
+fn side_of<'t, G: Game, R: Rulebook<Position = G::Position>>(
+    game: &G,
+    rulebook: &R,
     table: &'t Table,
     material: Material,
     colour: Colour,
@@ -138,7 +142,7 @@ fn side_of<'t, B: Bits>(
     let (own, opp) = material.armies(view);
     let found = table.header().sides().get(number).and_then(|parts| {
         let order = DigitOrder::from_code(parts.order)?;
-        let index = SliceIndex::<B>::new(game.rules(), game.board(), own, opp, order)?;
+        let index = SliceIndex::new(rulebook, &own, &opp, order)?;
         (index.len() == parts.entries).then_some((parts, index))
     });
     let Some((parts, index)) = found else {
@@ -149,10 +153,10 @@ fn side_of<'t, B: Bits>(
     };
     let longest = parts
         .longest_win
-        .map(|entry| generator.position(&index.unrank(entry), colour));
+        .map(|entry| rulebook.position(&index.unrank::<R::Placement>(entry), colour));
     Ok(Side {
         parts,
-        longest_win_fen: longest.map(|position| game.format_fen(&position)),
+        longest_win_fen: longest.map(|position| game.fen(&position)),
     })
 }
 
@@ -160,7 +164,7 @@ fn side_of<'t, B: Bits>(
 fn histogram(parts: &SideParts) -> Vec<(u16, u64, u64)> {
     let mut counts: BTreeMap<u16, (u64, u64)> = BTreeMap::new();
     for entry in parts.palette.iter().filter(|entry| entry.count > 0) {
-        match entry.value {
+        match entry.score().value() {
             Value::Win => counts.entry(entry.distance).or_default().0 += entry.count,
             Value::Loss => counts.entry(entry.distance).or_default().1 += entry.count,
             Value::Draw => {}
@@ -182,30 +186,25 @@ fn plies(known: Option<Option<u16>>) -> String {
 }
 
 fn show(documents: &[StatsDocument], in_detail: bool, output: &mut Output) -> Result<(), Failure> {
-    let mut columns = Columns::new(&[
-        "material",
-        "to move",
-        " positions",
-        " wins",
-        " draws",
-        " losses",
-        " longest win",
-        " longest loss",
-        " longest dtz",
-    ]);
+    let with_mates = documents
+        .iter()
+        .flat_map(|document| &document.sides)
+        .any(|side| side.mated.is_some());
+    let mut headings = vec!["material", "to move", " positions", " wins", " draws", " losses"];
+    if with_mates {
+        headings.push(" mated");
+    }
+    headings.extend([" longest win", " longest loss", " longest dtz"]);
+    let mut columns = Columns::new(&headings);
     for document in documents {
         for side in &document.sides {
-            columns.row(vec![
-                document.material.clone(),
-                side.to_move.to_owned(),
-                words::thousands(side.positions),
-                words::thousands(side.wins),
-                words::thousands(side.draws),
-                words::thousands(side.losses),
-                plies(side.max_win),
-                plies(side.max_loss),
-                plies(side.max_dtz),
-            ]);
+            let mut row = vec![document.material.clone(), side.to_move.to_owned()];
+            row.extend([side.positions, side.wins, side.draws, side.losses].map(words::thousands));
+            if with_mates {
+                row.push(side.mated.map_or_else(String::new, words::thousands));
+            }
+            row.extend([side.max_win, side.max_loss, side.max_dtz].map(plies));
+            columns.row(row);
         }
     }
     write!(output, "{columns}")?;

@@ -1,8 +1,9 @@
 //! Positions from the command line and, one a line, from standard input.
 
+use std::fmt::Display;
 use std::io::{self, BufRead, BufReader, Read, Write};
 
-use petrov_games::draughts::{Game, Position};
+use petrov_games::Game;
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -15,13 +16,24 @@ pub(crate) const STANDARD_INPUT: &str = "-";
 const LONGEST_LINE: u64 = 1 << 12;
 
 /// Reads the position given on the command line; an error shows it.
-pub(crate) fn one_position(game: &Game, fen: &str) -> Result<Position, Failure> {
+pub(crate) fn one_position<G: Game>(game: &G, fen: &str) -> Result<G::Position, Failure> {
+    game.parse_fen(fen).map_err(|error| wrong(fen, &error))
+}
+
+/// As [`one_position`]; it must be one that tables are made for.
+pub(crate) fn one_table_position<G: Game>(game: &G, fen: &str) -> Result<G::Position, Failure> {
+    let position = one_position(game, fen)?;
+    match game.not_in_tables(&position) {
+        Some(why) => Err(wrong(fen, &why)),
+        None => Ok(position),
+    }
+}
+
+fn wrong(fen: &str, why: &dyn Display) -> Failure {
     const SHOWN: usize = 80;
-    game.parse_fen(fen).map_err(|error| {
-        let shown: String = fen.chars().take(SHOWN).collect();
-        let rest = if shown.len() < fen.len() { "..." } else { "" };
-        Failure::Usage(format!("position {shown:?}{rest}: {error}"))
-    })
+    let shown: String = fen.chars().take(SHOWN).collect();
+    let rest = if shown.len() < fen.len() { "..." } else { "" };
+    Failure::Usage(format!("position {shown:?}{rest}: {why}"))
 }
 
 /// The answer to a line that has none.
@@ -35,11 +47,11 @@ struct ErrorDocument {
 ///
 /// Answers are written out when there is no further line to answer at once, so
 /// that a program may wait for each and a long file still goes quickly.
-pub(crate) fn each_position(
-    game: &Game,
+pub(crate) fn each_position<G: Game>(
+    game: &G,
     json: bool,
     output: &mut Output,
-    mut answer: impl FnMut(&Position, &mut Output) -> Result<(), Failure>,
+    mut answer: impl FnMut(&G::Position, &mut Output) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let mut input = BufReader::with_capacity(1 << 16, io::stdin());
     let mut line = Vec::new();
@@ -53,7 +65,7 @@ pub(crate) fn each_position(
         }
         let position = game.parse_fen(&String::from_utf8_lossy(&line));
         match position
-            .map_err(Failure::from)
+            .map_err(|error| Failure::Usage(error.to_string()))
             .and_then(|position| answer(&position, output))
         {
             Ok(()) => {}

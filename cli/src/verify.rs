@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use petrov_games::Game;
 use petrov_gen::{Depth, Finding, Progress, VerifyReport, verify as check};
 use petrov_probe::Score;
 use serde::Serialize;
@@ -82,8 +83,12 @@ impl VerifyDocument {
 }
 
 /// Checks tables; findings are an answer, not a failure to give one.
-pub(crate) fn verify(options: &VerifyOptions, setting: &Setting, output: &mut Output) -> Result<(), Failure> {
-    let game = setting.game(&options.game)?;
+pub(crate) fn verify<G: Game>(
+    game: &G,
+    options: &VerifyOptions,
+    setting: &Setting,
+    output: &mut Output,
+) -> Result<(), Failure> {
     let depth = match options.sample {
         Some(positions) => Depth::Sample(positions),
         None if options.checksums => Depth::Checksums,

@@ -1,7 +1,7 @@
 //! Values, numbers and tables in words.
 
-use petrov_games::draughts::Colour;
-use petrov_probe::{Distance, Value};
+use petrov_games::{Colour, Game};
+use petrov_probe::{Distance, RankedMove, RootProbe, Value, Value50};
 
 /// A text on one line, whatever an error message holds.
 pub(crate) fn one_line(text: &str) -> String {
@@ -36,40 +36,100 @@ fn moves(plies: u16, winner_moves_first: bool) -> String {
     count(moves.into(), "move", "moves")
 }
 
-/// The result of a position, such as `white wins in 13 moves (25 plies)`.
-pub(crate) fn result(value: Value, distance: Distance, turn: Colour) -> String {
-    let (winner, mover_wins) = match value {
-        Value::Draw => return "draw".to_owned(),
-        Value::Win => (turn, true),
-        Value::Loss => (turn.other(), false),
-    };
-    let winner = colour(winner);
-    match distance.plies() {
-        Some(0) => format!("{winner} has won"),
-        Some(distance) => format!("{winner} wins in {} ({})", moves(distance, mover_wins), plies(distance)),
-        None => format!("{winner} wins"),
-    }
+/// What tables say of a position or a move.
+#[derive(Clone, Copy)]
+pub(crate) struct Judgement {
+    value: Value,
+    /// Under the fifty-move rule, if that is known.
+    value50: Option<Value50>,
+    /// Plies to the end.
+    distance: Distance,
+    /// Whether wins are mates.
+    mates: bool,
 }
 
-/// What a move is worth to its mover, such as `wins in 13 moves (25 plies)`.
-pub(crate) fn outcome(value: Value, distance: Distance) -> String {
-    let brief = brief_outcome(value, distance);
-    match distance.plies() {
-        Some(distance) => format!("{brief} ({})", plies(distance)),
-        None => brief,
+impl Judgement {
+    /// What they say of a position, for the side to move.
+    pub(crate) fn of_root<G: Game>(game: &G, root: &RootProbe<G>) -> Self {
+        Self {
+            value: root.value,
+            value50: root.value50,
+            distance: root.dtw,
+            mates: game.only_mates_win(),
+        }
     }
-}
 
-/// As [`outcome`] without plies, such as `wins in 13 moves`.
-pub(crate) fn brief_outcome(value: Value, distance: Distance) -> String {
-    let (verb, mover_wins) = match value {
-        Value::Draw => return "draws".to_owned(),
-        Value::Win => ("wins", true),
-        Value::Loss => ("loses", false),
-    };
-    match distance.plies() {
-        Some(distance) => format!("{verb} in {}", moves(distance, mover_wins)),
-        None => verb.to_owned(),
+    /// What they say of a move, for its mover.
+    pub(crate) fn of_move<G: Game>(game: &G, ranked: &RankedMove<G>) -> Self {
+        Self {
+            value: ranked.value,
+            value50: ranked.value50,
+            distance: ranked.dtw,
+            mates: game.only_mates_win(),
+        }
+    }
+
+    /// The value that counts: under the fifty-move rule, if that is known.
+    pub(crate) fn value_name(&self) -> &'static str {
+        self.value50.map_or(self.value.name(), Value50::name)
+    }
+
+    /// What is to be said besides if the fifty-move rule spoils the win.
+    fn spoilt(&self) -> &'static str {
+        match self.value50 {
+            Some(Value50::CursedWin | Value50::BlessedLoss) => " but for the fifty-move rule",
+            _ => "",
+        }
+    }
+
+    /// The result of a position, such as `white wins in 13 moves (25 plies)`.
+    pub(crate) fn result(&self, turn: Colour) -> String {
+        let (winner, mover_wins) = match self.value {
+            Value::Draw => return "draw".to_owned(),
+            Value::Win => (turn, true),
+            Value::Loss => (turn.other(), false),
+        };
+        let winner = colour(winner);
+        let verb = if self.mates { "mates" } else { "wins" };
+        let result = match self.distance.plies() {
+            Some(0) => format!("{winner} has won"),
+            Some(distance) => format!(
+                "{winner} {verb} in {} ({})",
+                moves(distance, mover_wins),
+                plies(distance)
+            ),
+            None => format!("{winner} wins"),
+        };
+        result + self.spoilt()
+    }
+
+    /// What a move is worth to its mover, such as `wins in 13 moves (25 plies)`.
+    pub(crate) fn outcome(&self) -> String {
+        let brief = self.plain_outcome();
+        let brief = match self.distance.plies() {
+            Some(distance) => format!("{brief} ({})", plies(distance)),
+            None => brief,
+        };
+        brief + self.spoilt()
+    }
+
+    /// As [`outcome`](Self::outcome) without plies, such as `wins in 13 moves`.
+    pub(crate) fn brief_outcome(&self) -> String {
+        self.plain_outcome() + self.spoilt()
+    }
+
+    fn plain_outcome(&self) -> String {
+        let (verb, timed, mover_wins) = match (self.value, self.mates) {
+            (Value::Draw, _) => return "draws".to_owned(),
+            (Value::Win, true) => ("wins", "mates", true),
+            (Value::Win, false) => ("wins", "wins", true),
+            (Value::Loss, true) => ("loses", "is mated", false),
+            (Value::Loss, false) => ("loses", "loses", false),
+        };
+        match self.distance.plies() {
+            Some(distance) => format!("{timed} in {}", moves(distance, mover_wins)),
+            None => verb.to_owned(),
+        }
     }
 }
 
@@ -202,6 +262,15 @@ impl std::fmt::Display for Columns {
 mod tests {
     use super::*;
 
+    fn judged(value: Value, distance: Distance) -> Judgement {
+        Judgement {
+            value,
+            value50: None,
+            distance,
+            mates: false,
+        }
+    }
+
     #[test]
     fn results() {
         let plies = Distance::Plies;
@@ -218,10 +287,22 @@ mod tests {
             (Value::Win, Distance::Unknown, Colour::Black, "black wins"),
             (Value::Draw, Distance::Never, Colour::White, "draw"),
         ] {
-            assert_eq!(result(value, distance, turn), words);
+            assert_eq!(judged(value, distance).result(turn), words);
         }
-        assert_eq!(outcome(Value::Loss, plies(8)), "loses in 4 moves (8 plies)");
-        assert_eq!(outcome(Value::Draw, Distance::Never), "draws");
+        assert_eq!(judged(Value::Loss, plies(8)).outcome(), "loses in 4 moves (8 plies)");
+        assert_eq!(judged(Value::Draw, Distance::Never).outcome(), "draws");
+        let mate = Judgement {
+            mates: true,
+            ..judged(Value::Win, plies(3))
+        };
+        assert_eq!(mate.result(Colour::Black), "black mates in 2 moves (3 plies)");
+        assert_eq!(mate.outcome(), "mates in 2 moves (3 plies)");
+        let cursed = Judgement {
+            value50: Some(Value50::BlessedLoss),
+            mates: true,
+            ..judged(Value::Loss, plies(2))
+        };
+        assert_eq!(cursed.brief_outcome(), "is mated in 1 move but for the fifty-move rule");
     }
 
     #[test]

@@ -101,7 +101,9 @@ fn rule_files() {
     for (text, word) in [
         ("name = ", "not valid TOML"),
         ("name = \"x\"\nfamily = \"draughts\"\n", "missing"),
-        ("colour = 3", "unknown key"),
+        ("colour = 3", "key `family` is missing"),
+        ("family = \"chess\"\ncolour = 3", "unknown key"),
+        ("family = \"go\"", "expected one of \"draughts\", \"chess\""),
     ] {
         std::fs::write(place.path("bad.toml"), text).unwrap();
         place.fails(2, &["games", "--rules", "bad.toml"], &["bad.toml", word]);

@@ -42,6 +42,8 @@ pub trait Bits:
     fn reversed(self) -> Self;
     /// All squares below `index`.
     fn below(index: u8) -> Self;
+    /// The square with `number` squares of the set below it; there must be one.
+    fn nth(self, number: u32) -> u8;
     /// Takes the low bits of a `u128`.
     fn narrow(set: u128) -> Self;
     /// Widens to a `u128`.
@@ -81,6 +83,22 @@ impl<B: Bits> Iterator for Squares<B> {
     }
 }
 
+/// The bit of a word with `number` set bits below it.
+#[inline(always)]
+fn nth_bit(word: u64, mut number: u32) -> u8 {
+    let mut start = 0;
+    let mut rest = word;
+    for width in [32, 16, 8, 4, 2, 1] {
+        let low = (rest & ((1 << width) - 1)).count_ones();
+        if number >= low {
+            number -= low;
+            rest >>= width;
+            start += width;
+        }
+    }
+    start as u8
+}
+
 macro_rules! bits {
     ($word:ty) => {
         impl Bits for $word {
@@ -113,6 +131,15 @@ macro_rules! bits {
             #[inline(always)]
             fn below(index: u8) -> Self {
                 (1 << index) - 1
+            }
+            #[inline(always)]
+            fn nth(self, number: u32) -> u8 {
+                let low = self as u64;
+                if <$word>::BITS == 64 || number < low.count_ones() {
+                    nth_bit(low, number)
+                } else {
+                    64 + nth_bit(((self as u128) >> 64) as u64, number - low.count_ones())
+                }
             }
             #[inline(always)]
             fn narrow(set: u128) -> Self {

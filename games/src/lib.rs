@@ -3,12 +3,26 @@
 //! from a TOML file, never a name in the code.
 
 mod bits;
+mod catalogue;
 pub mod chess;
 pub mod draughts;
 mod fingerprint;
+mod game;
+mod game_text;
+mod material;
+mod piece;
+mod rule_file;
 mod rule_text;
 mod spelling;
 
 pub use bits::{Bits, Squares};
+pub use catalogue::{AddGameError, AnyGame, Games, UnknownGame};
 pub use fingerprint::Fingerprint;
+pub use game::{Engine, Game, LaneRules, NO_KEY, NoLanes, Placement, RecordOf, Rulebook, key_of};
+pub use game_text::{
+    GameRecord, GameResult, GameTextError, GameTextErrorKind, LONGEST_GAME_TEXT, RecordedMove, Remark,
+};
+pub use material::{Army, MAX_PIECES, Material, MaterialError, View};
+pub use piece::{Colour, Ending, Kind, Outcome, Side};
+pub use rule_file::{Axes, RuleFile};
 pub use rule_text::{RuleError, RuleErrorKind};

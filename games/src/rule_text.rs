@@ -81,29 +81,40 @@ pub(crate) fn word<T: Copy + PartialEq>(words: &Words<T>, value: T) -> &'static 
 const LONGEST_NAME: usize = 64;
 
 /// A rule file split into keys and values.
-pub(crate) struct RuleText<'a> {
+pub struct RuleText<'a> {
     text: &'a str,
     table: DeTable<'a>,
 }
 
 impl<'a> RuleText<'a> {
-    /// Splits the text; an error if it is not TOML or holds a key not in
-    /// `known`.
-    pub(crate) fn split(text: &'a str, known: &[&str]) -> Result<Self, RuleError> {
+    /// Splits the text; an error if it is not TOML.
+    pub(crate) fn read(text: &'a str) -> Result<Self, RuleError> {
         let table = DeTable::parse(text).map_err(|error| RuleError {
             place: error.span().map(|span| place(text, span.start)),
             key: None,
             kind: RuleErrorKind::Syntax(error.message().trim().replace('\n', "; ")),
         })?;
         let table = table.into_inner();
-        let stranger = table
+        Ok(Self { text, table })
+    }
+
+    /// An error if there is a key that is none of the `known` ones.
+    pub(crate) fn check_keys(&self, known: &[&str]) -> Result<(), RuleError> {
+        let stranger = self
+            .table
             .keys()
             .filter(|key| !known.contains(&key.get_ref().as_ref()))
             .min_by_key(|key| key.span().start);
-        if let Some(key) = stranger {
-            return Err(unknown_key(text, key.span().start, key.get_ref(), key.get_ref(), known));
+        match stranger {
+            Some(key) => Err(unknown_key(
+                self.text,
+                key.span().start,
+                key.get_ref(),
+                key.get_ref(),
+                known,
+            )),
+            None => Ok(()),
         }
-        Ok(Self { text, table })
     }
 
     fn get(&self, key: &str) -> Option<&Spanned<DeValue<'a>>> {
@@ -326,6 +337,15 @@ impl<'a> Entry<'a> {
         i64::from_str_radix(integer.as_str(), integer.radix()).ok()
     }
 
+    /// Files and ranks, if the value is a size such as `8x8`, in one spelling
+    /// only: no sign, no leading zero.
+    pub(crate) fn size(&self) -> Option<(u8, u8)> {
+        let text = self.string()?;
+        let (files, ranks) = text.split_once('x')?;
+        let (files, ranks) = (files.parse().ok()?, ranks.parse().ok()?);
+        (size_text(files, ranks) == text).then_some((files, ranks))
+    }
+
     /// The error that the value is none of what was expected.
     pub(crate) fn unexpected(&self, expected: impl Into<String>) -> RuleError {
         let found: Cow<'_, str> = match self.value {
@@ -345,13 +365,14 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// A string in quotes, shortened if a message would drown in it.
+/// Files and ranks of a board, such as `8x8`.
+pub(crate) fn size_text(files: u8, ranks: u8) -> String {
+    format!("{files}x{ranks}")
+}
+
+/// A string in quotes, shortened if need be.
 fn quoted(string: &str) -> String {
-    const LONGEST: usize = 60;
-    match string.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("\"{}...\"", string[..end].escape_debug()),
-        None => format!("\"{}\"", string.escape_debug()),
-    }
+    format!("\"{}\"", spelling::shortened(string).escape_debug())
 }
 
 /// Line and column (in characters) of a byte offset, both from 1.

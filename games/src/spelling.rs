@@ -1,8 +1,19 @@
-//! Known words near a misspelt one, for error messages.
+//! What error messages show of wrong input, and known words near a misspelt one.
 
 /// Words longer than this are not compared: they are no slip of the pen, and
 /// the comparison is quadratic.
 const LONGEST: usize = 64;
+
+/// Characters of wrong input that a message shows.
+const SHOWN: usize = 40;
+
+/// A text for a message, shortened if the message would drown in it.
+pub(crate) fn shortened(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}
 
 /// The known words that `word` may have been meant for, nearest first.
 pub(crate) fn near<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
@@ -45,6 +56,13 @@ fn distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_texts() {
+        assert_eq!(shortened("é"), "é");
+        assert_eq!(shortened(&"é".repeat(40)), "é".repeat(40));
+        assert_eq!(shortened(&"é".repeat(41)), "é".repeat(40) + "...");
+    }
 
     #[test]
     fn distances() {

@@ -6,7 +6,8 @@ mod chess_common;
 use std::collections::BTreeSet;
 
 use chess_common::Chance;
-use petrov_games::chess::{Game, Kind, Kinds, Outcome, RuleFile, Symmetry, built_in};
+use petrov_games::Games;
+use petrov_games::chess::{Game, Kind, Kinds, Outcome, RuleFile, Symmetry};
 
 fn with(lines: &str) -> Game {
     let text = format!("name = \"test\"\nfamily = \"chess\"\n{lines}");
@@ -14,7 +15,7 @@ fn with(lines: &str) -> Game {
 }
 
 fn named(name: &str) -> Game {
-    Game::new(built_in().into_iter().find(|file| file.name == name).unwrap())
+    Games::built_in().chess(name).unwrap().clone()
 }
 
 /// The legal moves in UCI notation that start on a square.

@@ -3,10 +3,11 @@
 mod chess_common;
 
 use chess_common::{Chance, Reference};
-use petrov_games::chess::{Game, built_in};
+use petrov_games::chess::Game;
+use petrov_games::{AnyGame, Games};
 
 fn named(name: &str) -> Game {
-    Game::new(built_in().into_iter().find(|file| file.name == name).unwrap())
+    Games::built_in().chess(name).unwrap().clone()
 }
 
 #[test]
@@ -79,8 +80,7 @@ fn four_fields() {
 fn damaged() {
     let mut chance = Chance(0x5eed_0005);
     let letters: Vec<char> = "KQRBNPkqrbnp12345678/ -wbaedh36xé0".chars().collect();
-    for file in built_in() {
-        let game = Game::new(file);
+    for game in Games::built_in().iter().filter_map(AnyGame::chess) {
         let reference = Reference { rules: game.rules() };
         let mut read = 0;
         for _ in 0..3000 {

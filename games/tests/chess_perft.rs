@@ -1,10 +1,11 @@
 //! Numbers of move sequences that others have published or that follow from
 //! the rule sets' definitions.
 
-use petrov_games::chess::{Game, built_in};
+use petrov_games::Games;
+use petrov_games::chess::Game;
 
 fn game(name: &str) -> Game {
-    Game::new(built_in().into_iter().find(|file| file.name == name).unwrap())
+    Games::built_in().chess(name).unwrap().clone()
 }
 
 fn check(game: &Game, fen: &str, nodes: &[u64]) {

@@ -6,9 +6,8 @@ mod chess_common;
 use std::collections::BTreeSet;
 
 use chess_common::{Chance, Plain, Reference};
-use petrov_games::chess::{
-    Board, FenError, Game, Kind, NO_SQUARE, Outcome, Position, RuleFile, Side, Step, Symmetry, built_in,
-};
+use petrov_games::chess::{Board, FenError, Game, Kind, NO_SQUARE, Outcome, Position, RuleFile, Side, Step, Symmetry};
+use petrov_games::{AnyGame, Games};
 
 /// Compares everything about one position; false if it cannot be.
 fn compare(game: &Game, plain: &Plain) -> bool {
@@ -165,12 +164,11 @@ fn origins_are_inverse(game: &Game, position: &Position) {
 #[test]
 fn built_in_rule_sets() {
     let mut chance = Chance(0x5eed_0001);
-    for file in built_in() {
-        let game = Game::new(file);
+    for game in Games::built_in().iter().filter_map(AnyGame::chess) {
         let mut compared = 0u32;
         while compared < 1200 {
             let pieces = 1 + chance.below(14);
-            compared += u32::from(compare(&game, &chance.position(game.rules(), pieces)));
+            compared += u32::from(compare(game, &chance.position(game.rules(), pieces)));
         }
     }
 }
@@ -180,13 +178,12 @@ fn built_in_rule_sets() {
 #[test]
 fn played_games() {
     let mut chance = Chance(0x5eed_0002);
-    for file in built_in() {
-        let game = Game::new(file);
+    for game in Games::built_in().iter().filter_map(AnyGame::chess) {
         let reference = Reference { rules: game.rules() };
         for _ in 0..8 {
-            let mut plain = plain_start(&game);
+            let mut plain = plain_start(game);
             for _ in 0..80 {
-                assert!(compare(&game, &plain));
+                assert!(compare(game, &plain));
                 let moves = reference.legal(&plain);
                 if moves.is_empty() {
                     break;
@@ -202,7 +199,7 @@ fn plain_start(game: &Game) -> Plain {
     let cells = (0..64).filter_map(|square| {
         let (colour, kind) = game.piece_at(&start, square)?;
         let letter = game.rules().letter(kind).unwrap();
-        let white = colour == petrov_games::draughts::Colour::White;
+        let white = colour == petrov_games::Colour::White;
         Some((((square % 8) as i8, (square / 8) as i8), (white, letter)))
     });
     Plain {

@@ -7,11 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use petrov_games::Bits;
-use petrov_games::draughts::{Colour, Engine, Game, Generator};
-use petrov_probe::format::{Family, HeaderParts, PaletteEntry, SideParts};
+use petrov_games::{Army, Colour, Engine, Game, Material, Rulebook, View};
+use petrov_probe::format::{HeaderParts, PaletteEntry, SideParts};
 use petrov_probe::pack::Packing;
-use petrov_probe::{Army, BlockCache, DigitOrder, Material, Metric, Score, SliceIndex, Table, TableError, Value, View};
+use petrov_probe::{BlockCache, DigitOrder, Metric, Score, SliceIndex, Table, TableError, Value50, free_entries};
 use rayon::prelude::*;
 
 use crate::clock;
@@ -20,7 +19,7 @@ use crate::slice::SliceSolver;
 use crate::solved::{Side, Solved};
 use crate::stored::{StoredOrder, StoredOrders};
 use crate::summary::Summary;
-use crate::values::Values;
+use crate::values::{GAP, GAP_OUTCOME, Values};
 use crate::write::{self, WriteError};
 
 /// How far a build or a check has come; read it from another thread.
@@ -152,7 +151,12 @@ pub struct BuildReport {
 /// # Errors
 /// See [`BuildError`]; refusals for want of memory or disk come before
 /// anything is written.
-pub fn build(game: &Game, plan: &Plan, options: &BuildOptions, progress: &Progress) -> Result<BuildReport, BuildError> {
+pub fn build<G: Game>(
+    game: &G,
+    plan: &Plan,
+    options: &BuildOptions,
+    progress: &Progress,
+) -> Result<BuildReport, BuildError> {
     let (start, start_cpu) = (Instant::now(), clock::cpu_seconds());
     check_room(plan, options)?;
     let total = plan
@@ -164,8 +168,8 @@ pub fn build(game: &Game, plan: &Plan, options: &BuildOptions, progress: &Progre
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build()?;
     let (report, peak) = clock::with_peak_memory(|| {
         pool.install(|| match game.engine() {
-            Engine::Narrow(generator) => Builder::new(game, generator, plan, progress).run(),
-            Engine::Wide(generator) => Builder::new(game, generator, plan, progress).run(),
+            Engine::Narrow(rulebook) => Builder::new(game, rulebook, plan, progress).run(),
+            Engine::Wide(rulebook) => Builder::new(game, rulebook, plan, progress).run(),
         })
     });
     let mut report = report?;
@@ -207,44 +211,41 @@ fn check_room(plan: &Plan, options: &BuildOptions) -> Result<(), BuildError> {
     Ok(())
 }
 
-struct Builder<'a, B> {
-    game: &'a Game,
+struct Builder<'a, G, R: Rulebook> {
+    game: &'a G,
     plan: &'a Plan,
     progress: &'a Progress,
-    generator: Arc<Generator<B>>,
-    solver: SliceSolver<'a, B>,
+    rulebook: Arc<R>,
+    solver: SliceSolver<R>,
     report: BuildReport,
 }
 
-impl<'a, B: Bits> Builder<'a, B> {
-    fn new(game: &'a Game, generator: &Arc<Generator<B>>, plan: &'a Plan, progress: &'a Progress) -> Self {
+impl<'a, G: Game, R: Rulebook> Builder<'a, G, R> {
+    fn new(game: &'a G, rulebook: &Arc<R>, plan: &'a Plan, progress: &'a Progress) -> Self {
         Self {
             game,
             plan,
             progress,
-            generator: generator.clone(),
-            solver: SliceSolver::new(game.rules(), game.board(), generator.clone()),
+            rulebook: rulebook.clone(),
+            solver: SliceSolver::new(rulebook.clone()),
             report: BuildReport::default(),
         }
     }
 
     fn run(mut self) -> Result<BuildReport, BuildError> {
         for pass in &self.plan.passes {
-            let mut solved = Solved::new(self.generator.clone());
+            let mut solved = Solved::new(self.rulebook.clone(), pass.metric);
             for step in &pass.steps {
                 self.step(pass, step, &mut solved)?;
             }
         }
         for slice in &self.plan.slices {
-            if !slice.missing.is_empty() {
-                self.report.positions += slice.positions;
-            }
             for table in &slice.present {
                 self.report.tables.push(TableReport {
                     material: slice.material,
                     metric: table.metric,
                     built: false,
-                    positions: slice.positions,
+                    positions: counted(&table.path)?,
                     bytes: std::fs::metadata(&table.path).map_or(0, |file| file.len()),
                     path: table.path.clone(),
                     solve_cpu_seconds: 0.0,
@@ -252,6 +253,12 @@ impl<'a, B: Bits> Builder<'a, B> {
                 });
             }
         }
+        // A slice counts once, whatever the metrics.
+        let mut built = BTreeMap::new();
+        for table in self.report.tables.iter().filter(|table| table.built) {
+            built.insert(table.material, table.positions);
+        }
+        self.report.positions = built.values().sum();
         let order: Vec<Material> = self.plan.slices.iter().map(|slice| slice.material).collect();
         self.report.tables.sort_by_key(|table| {
             (
@@ -262,7 +269,7 @@ impl<'a, B: Bits> Builder<'a, B> {
         Ok(self.report)
     }
 
-    fn step(&mut self, pass: &Pass, step: &Step, solved: &mut Solved<B>) -> Result<(), BuildError> {
+    fn step(&mut self, pass: &Pass, step: &Step, solved: &mut Solved<R>) -> Result<(), BuildError> {
         let slice = &self.plan.slices[step.slice];
         let material = slice.material;
         let start = clock::cpu_seconds();
@@ -289,14 +296,14 @@ impl<'a, B: Bits> Builder<'a, B> {
             self.progress
                 .set_step("writing", &format_args!("{material}.{}", table.metric));
             let start = clock::cpu_seconds();
-            let bytes = self.write(material, table, solved)?;
+            let (bytes, positions) = self.write(material, table, solved)?;
             let write_seconds = clock::cpu_seconds() - start;
             self.report.write_cpu_seconds += write_seconds;
             self.report.tables.push(TableReport {
                 material,
                 metric: table.metric,
                 built: true,
-                positions: slice.positions,
+                positions,
                 bytes,
                 path: table.path.clone(),
                 // Counted once: for the metric that was solved, if it is written.
@@ -310,18 +317,18 @@ impl<'a, B: Bits> Builder<'a, B> {
         }
         for view in material.views() {
             let (own, opp) = material.armies(*view);
-            if let Some(mut side) = solved.remove(own, opp) {
+            if let Some(mut side) = solved.remove(&own, &opp) {
                 if let Some(side) = Arc::get_mut(&mut side) {
                     side.values.drop_free();
                 }
-                solved.insert(own, opp, side);
+                solved.insert(&own, &opp, side);
             }
         }
         for dropped in &step.drop {
             let material = self.plan.slices[*dropped].material;
             for view in material.views() {
                 let (own, opp) = material.armies(*view);
-                solved.remove(own, opp);
+                solved.remove(&own, &opp);
             }
         }
         Ok(())
@@ -329,17 +336,17 @@ impl<'a, B: Bits> Builder<'a, B> {
 
     /// Reads a slice from its table. Free entries are worked out again, as in
     /// solving.
-    fn load(&self, material: Material, metric: Metric, path: &Path, solved: &mut Solved<B>) -> Result<(), BuildError> {
+    fn load(&self, material: Material, metric: Metric, path: &Path, solved: &mut Solved<R>) -> Result<(), BuildError> {
         let table = Table::open(path, &BlockCache::new(0))?;
         table.advise_sequential();
         let damaged = || BuildError::Header { path: path.to_owned() };
-        let (rules, board) = (self.game.rules(), self.game.board());
+        let rulebook = &*self.rulebook;
         for (number, view) in material.views().iter().enumerate() {
             let (own, opp) = material.armies(*view);
             let parts = table.header().parts().sides.get(number).ok_or_else(damaged)?;
-            let index = SliceIndex::for_solving(rules, board, own, opp).ok_or_else(damaged)?;
+            let index = SliceIndex::new(rulebook, &own, &opp, DigitOrder::SOLVING).ok_or_else(damaged)?;
             let stored = DigitOrder::from_code(parts.order)
-                .and_then(|order| SliceIndex::new(rules, board, own, opp, order))
+                .and_then(|order| SliceIndex::new(rulebook, &own, &opp, order))
                 .filter(|stored| stored.len() == parts.entries)
                 .ok_or_else(damaged)?;
             let (packing, places) = (parts.packing(), parts.places());
@@ -352,48 +359,67 @@ impl<'a, B: Bits> Builder<'a, B> {
             let scores = table.scores(number);
             let values = Values::new(metric, index.len());
             let lookup = &*solved;
+            let free = table.header().parts().free_entries;
+            let by_captures = free.captures || free.up_to_capture;
             // A multiple of what shares a byte.
             const CHUNK: u64 = 1 << 14;
             (0..index.len().div_ceil(CHUNK)).into_par_iter().try_for_each(|chunk| {
                 let mut cursor = values.cursor(chunk * CHUNK);
                 for entry in chunk * CHUNK..((chunk + 1) * CHUNK).min(index.len()) {
-                    let pieces = index.unrank(entry);
-                    if self.generator.forced() && self.generator.has_capture(&pieces) {
-                        cursor.push(lookup.best_capture(&pieces, metric).unwrap_or_default(), true);
+                    let placement: R::Placement = index.unrank(entry);
+                    if rulebook.has_gaps() && !rulebook.is_placement(&placement) {
+                        cursor.push(GAP, false);
+                        continue;
+                    }
+                    let captures = if by_captures {
+                        lookup.best_capture(&placement)
+                    } else {
+                        None
+                    };
+                    // What captures lead to says all, or that it is at least so good.
+                    if let Some(score) = captures
+                        && (rulebook.forced() || score.is_win())
+                    {
+                        cursor.push(score.to_bits(), true);
                         continue;
                     }
                     let code = if packing.stores() {
-                        let place = places.of(stored.rank(&pieces));
+                        let place = places.of(stored.rank(&placement));
                         let block = &blocks[(place / capacity) as usize];
                         packing.get(block, (place % capacity) as usize).ok_or_else(damaged)?
                     } else {
                         0
                     };
                     let score = *scores.get(usize::from(code)).ok_or_else(damaged)?;
-                    cursor.push(score, false);
+                    let score = captures.filter(|_| !score.is_win()).unwrap_or(score);
+                    cursor.push(score.to_bits(), captures.is_some() && score.is_draw());
                 }
                 Ok::<(), BuildError>(())
             })?;
-            solved.insert(own, opp, Arc::new(Side { index, values }));
+            let mated = AtomicU64::new(parts.mated.unwrap_or(0));
+            solved.insert(&own, &opp, Arc::new(Side { index, values, mated }));
         }
         Ok(())
     }
 
-    fn write(&self, material: Material, planned: &PlannedTable, solved: &Solved<B>) -> Result<u64, BuildError> {
+    /// Writes a table; gives its bytes and its positions, no symmetry used.
+    fn write(&self, material: Material, planned: &PlannedTable, solved: &Solved<R>) -> Result<(u64, u64), BuildError> {
         let metric = planned.metric;
-        let views: Vec<ViewOfSide<'_, B>> = material
+        let views: Vec<ViewOfSide<'_, R>> = material
             .views()
             .iter()
             .map(|view| {
                 let (own, opp) = material.armies(*view);
-                let side = solved.get(own, opp).expect("the slice has just been solved or loaded");
-                ViewOfSide::new(side, metric)
+                let side = solved
+                    .get(&own, &opp)
+                    .expect("the slice has just been solved or loaded");
+                ViewOfSide::new(&*self.rulebook, side, metric)
             })
             .collect();
         let mut parts = HeaderParts {
-            family: Family::Draughts,
+            family: G::FAMILY.to_owned(),
             metric,
-            free_entries: self.generator.forced(),
+            free_entries: free_entries(&*self.rulebook, metric),
             fingerprint: self.game.fingerprint().bytes(),
             game: self.game.name().to_owned(),
             material: material.to_string(),
@@ -414,6 +440,7 @@ impl<'a, B: Bits> Builder<'a, B> {
                 palette: of_side.palette.clone(),
                 stored: of_side.stored,
                 longest_win: None,
+                mated: self.rulebook.has_mate().then(|| of_side.side.mated.load(Relaxed)),
             });
         }
         let mut stored = Vec::new();
@@ -428,7 +455,9 @@ impl<'a, B: Bits> Builder<'a, B> {
             views[side].codes(&stored[side], range, codes);
             self.progress.done.fetch_add(length, Relaxed);
         };
-        Ok(write::write_table(&planned.path, &parts, &source, write::DEFAULT_LEVEL)?.bytes)
+        let bytes = write::write_table(&planned.path, &parts, &source, LEVELS[metric as usize])?.bytes;
+        let counts = views.iter().flat_map(|view| &view.palette).map(|entry| entry.count);
+        Ok((bytes, counts.sum()))
     }
 
     /// The digit order in which a side compresses best, by trial on some of
@@ -436,16 +465,16 @@ impl<'a, B: Bits> Builder<'a, B> {
     fn best_order<'s>(
         &'s self,
         armies: (Army, Army),
-        of_side: &ViewOfSide<'s, B>,
+        of_side: &ViewOfSide<'s, R>,
         parts: &HeaderParts,
         number: usize,
         path: &Path,
-    ) -> Result<StoredOrder<'s, B>, BuildError> {
+    ) -> Result<StoredOrder<'s, R>, BuildError> {
         let (own, opp) = armies;
-        let (rules, board) = (self.game.rules(), self.game.board());
-        let stored = StoredOrders::new(rules, board, own, opp, &of_side.side.index);
+        let rulebook = &*self.rulebook;
+        let stored = StoredOrders::new(rulebook, own, opp, &of_side.side.index);
         let order = |order: &DigitOrder| stored.get(*order).expect("the slice has positions in any order");
-        let candidates = orders(own, opp);
+        let candidates = orders(rulebook, &own, &opp);
         if !parts.sides[number].packing().stores() || candidates.len() < 2 {
             return Ok(order(&DigitOrder::SOLVING));
         }
@@ -478,8 +507,20 @@ impl<'a, B: Bits> Builder<'a, B> {
     }
 }
 
+/// The positions that a table holds, no symmetry used.
+fn counted(path: &Path) -> Result<u64, BuildError> {
+    let table = Table::open(path, &BlockCache::new(0))?;
+    let counts = table
+        .header()
+        .sides()
+        .iter()
+        .flat_map(|side| &side.palette)
+        .map(|entry| entry.count);
+    Ok(counts.fold(0, u64::saturating_add))
+}
+
 /// Describes a side as stored by an index.
-fn set_order<B: Bits>(side: &mut SideParts, index: &SliceIndex<B>) {
+fn set_order<B: petrov_games::Bits>(side: &mut SideParts, index: &SliceIndex<B>) {
     side.order = index.order().code();
     side.entries = index.len();
     side.row = padded_row(side.packing(), index.row());
@@ -493,6 +534,10 @@ fn padded_row(packing: Packing, row: u64) -> u32 {
     if pays { row as u32 } else { 0 }
 }
 
+/// Levels of compression by metric. For distances the highest takes three
+/// times the work for one byte in a hundred.
+const LEVELS: [i32; 3] = [write::DEFAULT_LEVEL, 16, 16];
+
 /// Packed bytes of a block.
 const BLOCK_BYTES: u32 = 1 << 16;
 
@@ -504,26 +549,55 @@ const PADDED_ROWS: Range<u64> = 8..2000;
 const TRIALS: [(usize, u64, i32); 2] = [(4, 2, 6), (1, 6, 6)];
 
 /// One side of a slice as a table of one metric shows it.
-struct ViewOfSide<'a, B> {
-    side: &'a Side<B>,
+struct ViewOfSide<'a, R: Rulebook> {
+    side: &'a Side<R::Set>,
     palette: Vec<PaletteEntry>,
     stored: u32,
-    /// For each score (distance times four plus value): its code.
-    codes: Vec<u16>,
+    /// For each score (distance times eight plus value) with and without free
+    /// captures: its code, or which ones an entry may hold.
+    codes: Vec<[u16; 2]>,
     /// Distances are left out: the values come from another metric's.
     only_value: bool,
 }
 
-fn slot(score: Score) -> usize {
-    usize::from(score.distance()) << 2 | usize::from(score.to_bits() >> 14)
+/// What captures do for entries of a table.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Freedom {
+    /// Nothing.
+    None,
+    /// They decide.
+    Captures,
+    /// A winning one decides, a drawing one leaves a draw or a loss.
+    UpToCapture,
 }
 
-impl<'a, B: Bits> ViewOfSide<'a, B> {
-    fn new(side: &'a Side<B>, metric: Metric) -> Self {
+impl Freedom {
+    fn new<R: Rulebook>(rulebook: &R, metric: Metric) -> Self {
+        let free = free_entries(rulebook, metric);
+        match (free.captures, free.up_to_capture) {
+            (true, _) => Self::Captures,
+            (_, true) => Self::UpToCapture,
+            _ => Self::None,
+        }
+    }
+
+    /// Whether an entry whose captures tell enough may hold any code.
+    pub(crate) fn frees(self, score: Score) -> bool {
+        self == Self::Captures || self == Self::UpToCapture && score.is_win()
+    }
+}
+
+fn slot(score: Score) -> usize {
+    usize::from(score.distance()) << 3 | usize::from(score.to_bits() >> 13)
+}
+
+impl<'a, R: Rulebook> ViewOfSide<'a, R> {
+    fn new(rulebook: &R, side: &'a Side<R::Set>, metric: Metric) -> Self {
         let only_value = metric == Metric::Wld;
+        let freedom = Freedom::new(rulebook, metric);
         let mut counts: BTreeMap<(bool, i32), (Score, u64, u64)> = BTreeMap::new();
         let mut sums: BTreeMap<i32, (Score, u64, u64)> = BTreeMap::new();
-        for (bits, count) in Summary::of(side).scores {
+        for (bits, count) in Summary::of(side, freedom).scores {
             let score = Score::from_bits(bits);
             let score = if only_value {
                 Score::new(score.value(), 0)
@@ -545,12 +619,29 @@ impl<'a, B: Bits> ViewOfSide<'a, B> {
             }
             codes[slot(*score)] = code as u16;
             palette.push(PaletteEntry {
-                value: score.value(),
+                value: Value50::new(score.value(), score.is_spoilt()),
                 distance: score.distance(),
                 count: *positions,
             });
         }
         let stored = counts.keys().filter(|(unused, _)| !unused).count() as u32;
+        let loss = palette.iter().position(|entry| entry.score().is_loss());
+        let loss = loss.filter(|code| (*code as u32) < stored);
+        let codes = codes
+            .iter()
+            .enumerate()
+            .map(|(slot, &code)| {
+                let score = Score::from_bits((slot >> 3) as u16 | (slot as u16 & 7) << 13);
+                let freed = match loss {
+                    _ if freedom.frees(score) => write::FREE,
+                    Some(loss) if freedom == Freedom::UpToCapture && score.is_draw() => {
+                        write::one_of(code, loss as u16)
+                    }
+                    _ => code,
+                };
+                [code, freed]
+            })
+            .collect();
         Self {
             side,
             palette,
@@ -569,38 +660,56 @@ impl<'a, B: Bits> ViewOfSide<'a, B> {
         }
     }
 
-    fn codes(&self, order: &StoredOrder<'_, B>, range: Range<u64>, codes: &mut [u16]) {
+    /// The code of a score, or which ones an entry may hold.
+    #[inline(always)]
+    fn code(&self, score: Score, free: bool) -> u16 {
+        self.codes.get(slot(score)).map_or(0, |codes| codes[usize::from(free)])
+    }
+
+    fn codes(&self, order: &StoredOrder<'_, R>, range: Range<u64>, codes: &mut [u16]) {
         let values = &self.side.values;
         let mut codes = codes.iter_mut();
-        let mut put = |free: bool, code: u16| {
+        let mut put = |code: u16| {
             if let Some(slot) = codes.next() {
-                *slot = if free { write::FREE } else { code };
+                *slot = code;
             }
         };
         if values.only_outcomes() {
-            let code = |outcome: u8| self.codes.get(slot(Values::score_of(outcome))).copied().unwrap_or(0);
-            let codes: [u16; 4] = std::array::from_fn(|outcome| code(outcome as u8));
+            let codes: [u16; 8] = std::array::from_fn(|n| match n as u8 {
+                outcome if outcome & 3 == GAP_OUTCOME => write::FREE,
+                outcome => self.code(Values::score_of(outcome & 3), outcome > 3),
+            });
             order.for_each(range, |entry| {
-                put(values.is_free(entry), codes[usize::from(values.outcome(entry))])
+                put(codes[usize::from(values.outcome(entry) | u8::from(values.is_free(entry)) << 2)]);
             });
         } else {
+            // Looking is a load for each entry.
+            let frees = self.codes.iter().any(|[own, freed]| own != freed);
             order.for_each(range, |entry| {
-                put(values.is_free(entry), self.codes[slot(self.score(entry))])
+                put(if values.is_gap(entry) {
+                    write::FREE
+                } else {
+                    self.code(self.score(entry), frees && values.is_free(entry))
+                });
             });
         }
     }
 
     /// The lowest stored index with the longest win.
-    fn longest_win(&self, order: &StoredOrder<'_, B>) -> Option<u64> {
-        let wins = self.palette.iter().filter(|entry| entry.value == Value::Win);
-        let longest = Score::win(wins.map(|entry| entry.distance).max()?);
+    fn longest_win(&self, order: &StoredOrder<'_, R>) -> Option<u64> {
+        let wins = self
+            .palette
+            .iter()
+            .map(PaletteEntry::score)
+            .filter(|score| score.is_win());
+        let longest = wins.max_by_key(|score| score.distance())?;
         const CHUNK: u64 = 1 << 16;
         let len = order.index().len();
         (0..len.div_ceil(CHUNK)).into_par_iter().find_map_first(|chunk| {
             let from = chunk * CHUNK;
             let (mut at, mut found) = (from, None);
             order.for_each(from..(from + CHUNK).min(len), |entry| {
-                if found.is_none() && self.score(entry) == longest {
+                if found.is_none() && !self.side.values.is_gap(entry) && self.score(entry) == longest {
                     found = Some(at);
                 }
                 at += 1;

@@ -1,12 +1,12 @@
 //! Planning, solving and writing of Petrov's endgame tables.
 //!
 //! ```no_run
-//! use petrov_games::draughts::Games;
+//! use petrov_games::Games;
 //! use petrov_gen::{BuildOptions, Progress, What, build, plan};
 //! use petrov_probe::Metric;
 //!
 //! let games = Games::built_in();
-//! let game = games.get("russian")?;
+//! let game = games.draughts("russian")?;
 //! let options = BuildOptions {
 //!     metrics: vec![Metric::Wld, Metric::Dtw],
 //!     dirs: vec!["tables".into()],
@@ -21,7 +21,8 @@
 
 mod build;
 mod clock;
-mod kings;
+mod count;
+mod pieces;
 mod plan;
 mod slice;
 mod solved;
@@ -35,4 +36,4 @@ mod write;
 pub use build::{BuildError, BuildReport, Progress, TableReport, build};
 pub use plan::{BuildOptions, Plan, PlanError, PlannedSlice, PlannedTable, What, WhatError, materials, plan};
 pub use verify::{CheckedTable, Depth, Finding, MOST_FINDINGS, Verdict, VerifyError, VerifyReport, verify};
-pub use write::{CodeSource, DEFAULT_LEVEL, FREE, WriteError, WriteReport, write_table};
+pub use write::{CodeSource, DEFAULT_LEVEL, FREE, WriteError, WriteReport, one_of, write_table};

@@ -3,14 +3,14 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::atomic::Ordering::Relaxed;
 
-use petrov_games::draughts::{Game, Goal, ManMove};
-use petrov_probe::{
-    Army, DigitOrder, Material, MaterialError, Metric, OpenError, SliceIndex, Tables, binomial, table_path,
-};
+use petrov_games::{Army, Bits, Game, Kind, Material, MaterialError, Rulebook, View, with_rulebook};
+use petrov_probe::{DigitOrder, Metric, MovingDigit, OpenError, SliceIndex, Tables, table_path};
 
-use crate::kings::KingSets;
-use crate::solved::Solved;
+use crate::build::Progress;
+use crate::count;
+use crate::pieces::PieceSets;
 use crate::unit::UnitFrame;
 use crate::values::Values;
 
@@ -96,7 +96,9 @@ pub struct PlannedTable {
 pub struct PlannedSlice {
     /// The material.
     pub material: Material,
-    /// Placements, both sides to move for unlike armies, one for like ones.
+    /// Positions, both sides to move for unlike armies, one for like ones: at
+    /// first placements on distinct squares, which may be more than count (see
+    /// [`Plan::count_positions`]).
     pub positions: u64,
     /// Tables that exist already and are whole.
     pub present: Vec<PlannedTable>,
@@ -156,49 +158,60 @@ pub struct BuildOptions {
 }
 
 /// Why a material has no table, if it has none.
-pub(crate) fn excluded(game: &Game, material: Material) -> Option<&'static str> {
-    match game.rules().goal {
-        Goal::Breakthrough if material.white().kings + material.black().kings > 0 => {
-            Some("a side with a king has won already")
-        }
-        Goal::Ghana if material.black().pieces() < 2 || material.white().pieces() < 2 => {
-            Some("a side with a single piece has lost already")
-        }
-        _ => None,
-    }
+fn excluded<R: Rulebook>(rulebook: &R, material: &Material) -> Option<&'static str> {
+    let (white, black) = (material.white(), material.black());
+    rulebook
+        .no_table(&white, &black)
+        .or_else(|| {
+            positions(rulebook, material)
+                .is_none()
+                .then_some("there is no room for its pieces")
+        })
+        .or_else(|| {
+            rulebook
+                .key(&white, &black)
+                .is_none()
+                .then_some("it has more than 15 like pieces")
+        })
 }
 
 /// Slices that one move can lead to from any position of a material, for
 /// either side to move, without the material itself.
-pub(crate) fn next_materials(material: Material) -> BTreeSet<(u8, u8, u8, u8)> {
-    let mut next = BTreeSet::new();
-    for (own, opp) in [
-        (material.white(), material.black()),
-        (material.black(), material.white()),
-    ] {
-        for promoted in 0..=own.men.min(1) {
-            for men in 0..=opp.men {
-                for kings in 0..=opp.kings {
-                    let (after, left) = (
-                        Army {
-                            men: own.men - promoted,
-                            kings: own.kings + promoted,
-                        },
-                        Army { men, kings },
-                    );
-                    if left.pieces() > 0 && (promoted > 0 || left != opp) {
-                        next.insert(numbers(Material::new(after, left)));
-                    }
+fn next_materials<R: Rulebook>(rulebook: &R, material: &Material) -> BTreeSet<Material> {
+    let (white, black) = (material.white(), material.black());
+    let next = rulebook.next_armies(&white, &black).into_iter();
+    next.chain(rulebook.next_armies(&black, &white))
+        .map(|(one, other)| Material::new(one, other))
+        .filter(|next| next != material)
+        .collect()
+}
+
+/// All materials of so many pieces with both sides present.
+fn with_pieces<R: Rulebook>(rulebook: &R, pieces: u8) -> Vec<Material> {
+    let mut all = Vec::new();
+    for white in pieces.div_ceil(2)..pieces {
+        for one in rulebook.armies(white) {
+            for other in rulebook.armies(pieces - white) {
+                let material = Material::new(one, other);
+                if material.white() == one {
+                    all.push(material);
                 }
             }
         }
     }
-    next
+    all
 }
 
-fn numbers(material: Material) -> (u8, u8, u8, u8) {
-    let (white, black) = (material.white(), material.black());
-    (white.kings, white.men, black.kings, black.men)
+/// In the order in which slices can be solved: fewer pieces first, then fewer
+/// standing ones.
+fn by_order_of_work<R: Rulebook>(rulebook: &R, materials: &mut [Material]) {
+    materials.sort_by_key(|material| {
+        (
+            material.pieces(),
+            material.count(rulebook.standing_letter()),
+            std::cmp::Reverse(*material),
+        )
+    });
 }
 
 /// The slices of a request, with those they depend on, in the order in which
@@ -206,59 +219,42 @@ fn numbers(material: Material) -> (u8, u8, u8, u8) {
 ///
 /// # Errors
 /// [`PlanError::NoTable`] if the material asked for has no table.
-pub fn materials(game: &Game, what: What) -> Result<Vec<Material>, PlanError> {
-    let most = match what {
-        What::Pieces(pieces) => pieces,
-        What::Material(material) => material.pieces(),
-    };
-    let mut wanted: Option<BTreeSet<_>> = None;
-    if let What::Material(material) = what {
-        let why = excluded(game, material)
-            .or_else(|| {
-                positions(game, material)
-                    .is_none()
-                    .then_some("there is no room for its pieces")
-            })
-            .or_else(|| (!fits(material)).then_some("it has more than 15 like pieces"));
-        if let Some(why) = why {
-            let game = game.name().to_owned();
-            return Err(PlanError::NoTable { game, material, why });
-        }
-        let mut set = BTreeSet::from([numbers(material)]);
-        let mut queue = vec![material];
-        while let Some(material) = queue.pop() {
-            for next in next_materials(material) {
-                if set.insert(next) {
-                    let (a, b, c, d) = next;
-                    queue.push(Material::new(Army { kings: a, men: b }, Army { kings: c, men: d }));
+pub fn materials<G: Game>(game: &G, what: What) -> Result<Vec<Material>, PlanError> {
+    with_rulebook!(game, rulebook => materials_of(game, &**rulebook, what))
+}
+
+fn materials_of<G: Game, R: Rulebook>(game: &G, rulebook: &R, what: What) -> Result<Vec<Material>, PlanError> {
+    let mut all: Vec<Material> = match what {
+        What::Pieces(most) => (2..=most).flat_map(|pieces| with_pieces(rulebook, pieces)).collect(),
+        What::Material(material) => {
+            if let Some(why) = excluded(rulebook, &material) {
+                let game = game.name().to_owned();
+                return Err(PlanError::NoTable { game, material, why });
+            }
+            let mut set = BTreeSet::from([material]);
+            let mut queue = vec![material];
+            while let Some(material) = queue.pop() {
+                for next in next_materials(rulebook, &material) {
+                    if excluded(rulebook, &next).is_none() && set.insert(next) {
+                        queue.push(next);
+                    }
                 }
             }
+            set.into_iter().collect()
         }
-        wanted = Some(set);
-    }
-    Ok((2..=most)
-        .flat_map(Material::with_pieces)
-        .filter(|material| wanted.as_ref().is_none_or(|set| set.contains(&numbers(*material))))
-        .filter(|material| {
-            excluded(game, *material).is_none() && positions(game, *material).is_some() && fits(*material)
-        })
-        .collect())
+    };
+    all.retain(|material| excluded(rulebook, material).is_none());
+    by_order_of_work(rulebook, &mut all);
+    Ok(all)
 }
 
-fn fits(material: Material) -> bool {
-    Solved::<u64>::fits(material.white()) && Solved::<u64>::fits(material.black())
-}
-
-/// Placements of a material, both sides to move for unlike armies.
-fn positions(game: &Game, material: Material) -> Option<u64> {
-    let mut sum = 0u64;
-    for view in material.views() {
+/// Placements of a material on distinct squares, both sides to move for unlike
+/// armies.
+fn positions<R: Rulebook>(rulebook: &R, material: &Material) -> Option<u64> {
+    material.views().iter().try_fold(0u64, |sum, view| {
         let (own, opp) = material.armies(*view);
-        // The number of bits of a set does not matter for counting.
-        let index = SliceIndex::<u128>::unfolded_len(game.rules(), game.board(), own, opp)?;
-        sum = sum.checked_add(index)?;
-    }
-    Some(sum)
+        sum.checked_add(SliceIndex::unfolded_len(rulebook, &own, &opp)?)
+    })
 }
 
 /// Processor seconds per position, compression included; measured on one core
@@ -277,8 +273,17 @@ const TABLE_OVERHEAD_BYTES: u64 = 400;
 ///
 /// # Errors
 /// See [`PlanError`].
-pub fn plan(game: &Game, what: What, options: &BuildOptions) -> Result<Plan, PlanError> {
-    let materials = materials(game, what)?;
+pub fn plan<G: Game>(game: &G, what: What, options: &BuildOptions) -> Result<Plan, PlanError> {
+    with_rulebook!(game, rulebook => plan_of(game, &**rulebook, what, options))
+}
+
+fn plan_of<G: Game, R: Rulebook>(
+    game: &G,
+    rulebook: &R,
+    what: What,
+    options: &BuildOptions,
+) -> Result<Plan, PlanError> {
+    let materials = materials_of(game, rulebook, what)?;
     let tables = Tables::open(&options.dirs)?;
     let mut present = HashMap::new();
     let mut damaged = Vec::new();
@@ -310,7 +315,7 @@ pub fn plan(game: &Game, what: What, options: &BuildOptions) -> Result<Plan, Pla
     for material in &materials {
         let mut slice = PlannedSlice {
             material: *material,
-            positions: positions(game, *material).unwrap_or(0),
+            positions: positions(rulebook, material).unwrap_or(0),
             present: Vec::new(),
             missing: Vec::new(),
         };
@@ -351,13 +356,9 @@ pub fn plan(game: &Game, what: What, options: &BuildOptions) -> Result<Plan, Pla
         }
         slices.push(slice);
     }
-    let passes = passes(&slices, &options.metrics);
+    let passes = passes(rulebook, &slices, &options.metrics);
     let mut plan = Plan {
-        positions: slices
-            .iter()
-            .filter(|slice| !slice.missing.is_empty())
-            .map(|slice| slice.positions)
-            .sum(),
+        positions: 0,
         slices,
         memory_bytes: 0,
         disk_bytes: 0,
@@ -365,13 +366,14 @@ pub fn plan(game: &Game, what: What, options: &BuildOptions) -> Result<Plan, Pla
         damaged,
         passes,
     };
-    plan.estimate(game, options);
+    plan.positions = plan.missing_positions();
+    plan.estimate(rulebook, options);
     Ok(plan)
 }
 
 /// Which metrics are solved for, and which tables come from each: distances
 /// tell the value, too.
-fn passes(slices: &[PlannedSlice], metrics: &[Metric]) -> Vec<Pass> {
+fn passes<R: Rulebook>(rulebook: &R, slices: &[PlannedSlice], metrics: &[Metric]) -> Vec<Pass> {
     let mut groups: Vec<(Metric, Vec<Metric>)> = Vec::new();
     for metric in [Metric::Dtw, Metric::Dtz] {
         if metrics.contains(&metric) {
@@ -386,21 +388,21 @@ fn passes(slices: &[PlannedSlice], metrics: &[Metric]) -> Vec<Pass> {
     }
     groups
         .into_iter()
-        .map(|(metric, tables)| pass(slices, metric, &tables))
+        .map(|(metric, tables)| pass(rulebook, slices, metric, &tables))
         .filter(|pass| !pass.steps.is_empty())
         .collect()
 }
 
-fn pass(slices: &[PlannedSlice], metric: Metric, tables: &[Metric]) -> Pass {
+fn pass<R: Rulebook>(rulebook: &R, slices: &[PlannedSlice], metric: Metric, tables: &[Metric]) -> Pass {
     let number: HashMap<_, _> = slices
         .iter()
         .enumerate()
-        .map(|(n, slice)| (numbers(slice.material), n))
+        .map(|(n, slice)| (slice.material, n))
         .collect();
     let next: Vec<Vec<usize>> = slices
         .iter()
         .map(|slice| {
-            next_materials(slice.material)
+            next_materials(rulebook, &slice.material)
                 .iter()
                 .filter_map(|next| number.get(next).copied())
                 .collect()
@@ -446,14 +448,37 @@ fn pass(slices: &[PlannedSlice], metric: Metric, tables: &[Metric]) -> Pass {
 }
 
 impl Plan {
+    /// Makes the numbers of positions exact where some placements do not count,
+    /// because the side not to move would be in check. Takes about a tenth of a
+    /// microsecond for as many placements as a piece has squares. `progress`
+    /// tells how far it has come, in placements.
+    pub fn count_positions<G: Game>(&mut self, game: &G, progress: &Progress) {
+        progress
+            .total
+            .store(self.slices.iter().map(|slice| slice.positions).sum(), Relaxed);
+        with_rulebook!(game, rulebook => {
+            for slice in &mut self.slices {
+                progress.set_step("counting", &slice.material);
+                let placements = slice.positions;
+                slice.positions = count::positions(&**rulebook, &slice.material);
+                progress.done.fetch_add(placements, Relaxed);
+            }
+        });
+        self.positions = self.missing_positions();
+    }
+
+    fn missing_positions(&self) -> u64 {
+        let missing = self.slices.iter().filter(|slice| !slice.missing.is_empty());
+        missing.map(|slice| slice.positions).sum()
+    }
+
     /// True if every table is there.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.passes.is_empty()
     }
 
-    fn estimate(&mut self, game: &Game, options: &BuildOptions) {
-        let wide = game.board().bits() > 64;
+    fn estimate<R: Rulebook>(&mut self, rulebook: &R, options: &BuildOptions) {
         let threads = match options.threads {
             0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
             threads => threads,
@@ -465,14 +490,10 @@ impl Plan {
             let mut held: HashMap<usize, u64> = HashMap::new();
             for step in &pass.steps {
                 let slice = &self.slices[step.slice];
-                let (making, keeping) = values_bytes(game, slice.material, pass.metric);
-                let scratch = if wide {
-                    scratch_bytes::<u128>(game, slice.material, threads)
-                } else {
-                    scratch_bytes::<u64>(game, slice.material, threads)
-                };
+                let (making, keeping) = values_bytes(rulebook, &slice.material, pass.metric);
+                let scratch = scratch_bytes(rulebook, &slice.material, threads);
                 // Solving and then writing; what loading takes is less.
-                let working = scratch.max(order_bytes(game, slice.material));
+                let working = scratch.max(order_bytes(rulebook, &slice.material));
                 self.memory_bytes = self
                     .memory_bytes
                     .max(base.saturating_add(kept).saturating_add(making).saturating_add(working));
@@ -496,134 +517,138 @@ impl Plan {
 }
 
 /// Bytes of a slice's values while they are made, and when only kept.
-fn values_bytes(game: &Game, material: Material, metric: Metric) -> (u64, u64) {
+fn values_bytes<R: Rulebook>(rulebook: &R, material: &Material, metric: Metric) -> (u64, u64) {
+    let fold = fold(rulebook, material);
     let mut sum = (0, 0);
     for view in material.views() {
         let (own, opp) = material.armies(*view);
-        let mut len = SliceIndex::<u128>::unfolded_len(game.rules(), game.board(), own, opp).unwrap_or(u64::MAX / 16);
-        if material.men() == 0 {
-            // Folded; a few sets that are their own images make it a little more.
-            let fold = game.board().symmetries(game.rules(), false).len() as u64;
-            len = len / fold + len / 16;
-        }
+        let len = SliceIndex::unfolded_len(rulebook, &own, &opp).unwrap_or(u64::MAX / 16);
+        // Folded; a few sets that are their own images make it a little more.
+        let len = if fold > 1 { len / fold + len / 16 } else { len };
         let (making, keeping) = Values::bytes(metric, len);
         sum = (sum.0 + making, sum.1 + keeping);
     }
     sum
 }
 
-/// Placements of the men alone, and of the kings among the squares they leave.
-fn digits(game: &Game, material: Material) -> (u64, u64) {
+/// Number of symmetries by which a material's slice is folded.
+fn fold<R: Rulebook>(rulebook: &R, material: &Material) -> u64 {
+    rulebook.symmetries(&material.white(), &material.black()).len() as u64
+}
+
+/// Placements of the standing pieces alone, and of the moving ones among the
+/// squares they leave.
+fn digits<R: Rulebook>(rulebook: &R, material: &Material) -> (u64, u64) {
     let (white, black) = (material.white(), material.black());
-    let men = |army: Army| Army {
-        men: army.men,
-        kings: 0,
-    };
-    let ways = if material.men() == 0 {
+    let letter = rulebook.standing_letter();
+    let standing = |army: &Army| Army::EMPTY.with(letter, army.count(letter));
+    let ways = if material.count(letter) == 0 {
         1
     } else {
-        SliceIndex::<u128>::unfolded_len(game.rules(), game.board(), men(white), men(black)).unwrap_or(u64::MAX)
+        SliceIndex::unfolded_len(rulebook, &standing(&white), &standing(&black)).unwrap_or(u64::MAX)
     };
-    let free = game.board().squares().saturating_sub(material.men().into());
-    let left = free.saturating_sub(white.kings.into());
-    (
-        ways,
-        binomial(free, white.kings).saturating_mul(binomial(left, black.kings)),
-    )
+    let [white, black] = [white, black].map(|army| MovingDigit::new(&rulebook.moving(&army)));
+    let free = rulebook.squares().count().saturating_sub(material.count(letter).into());
+    let left = free.saturating_sub(white.pieces().into());
+    (ways, white.ways(free).saturating_mul(black.ways(left)))
 }
 
 /// Bytes of the tables by which values are put in another order.
-fn order_bytes(game: &Game, material: Material) -> u64 {
-    let (men, kings) = digits(game, material);
-    let (white, black) = (material.white(), material.black());
-    let men = if white.men > 0 && black.men > 0 {
-        men.saturating_mul(8)
+fn order_bytes<R: Rulebook>(rulebook: &R, material: &Material) -> u64 {
+    let (standing, moving) = digits(rulebook, material);
+    let both = |has: &dyn Fn(&Army) -> bool| has(&material.white()) && has(&material.black());
+    let standing = if both(&|army| rulebook.standing(army) > 0) {
+        standing.saturating_mul(8)
     } else {
         0
     };
-    let kings = if white.kings > 0 && black.kings > 0 {
-        kings.saturating_mul(4)
+    let moving = if both(&|army| !rulebook.moving(army).is_empty()) {
+        moving.saturating_mul(4)
     } else {
         0
     };
-    men.saturating_add(kings)
+    standing.saturating_add(moving)
 }
 
 /// Bytes in which units are solved.
-fn scratch_bytes<B: petrov_games::Bits>(game: &Game, material: Material, threads: u64) -> u64 {
-    let squares = game.board().squares();
-    let symmetries = game.board().symmetries(game.rules(), false).len() as u64;
-    let (white, black) = (material.white().kings, material.black().kings);
-    let kings = [white, black].map(|count| KingSets::<B>::bytes(squares, count, symmetries));
-    let fold = if material.men() == 0 { symmetries } else { 1 };
+fn scratch_bytes<R: Rulebook>(rulebook: &R, material: &Material, threads: u64) -> u64 {
+    let squares = rulebook.squares().count();
+    let symmetries = fold(rulebook, material);
+    let (white, black) = (material.white(), material.black());
+    let sets = [&white, &black].map(|army| PieceSets::<R>::bytes(squares, &rulebook.moving(army), symmetries));
+    let stands = material.count(rulebook.standing_letter()) > 0;
+    let fold = if stands { 1 } else { symmetries };
     // A unit that is alone on its level is shared by the threads.
-    let units = if material.men() == 0 { 1 } else { threads };
-    // Where men move sideways, each can stand on any square of its rank.
-    let sideways = game.rules().man_move != ManMove::DiagonalForward;
-    let stands = |men: u8| {
+    let units = if stands { threads } else { 1 };
+    // Where standing pieces move sideways, each can be on any square of its rank.
+    let sideways = stands && rulebook.sideways();
+    let files = u64::from(squares.div_ceil(rulebook.ranks().into()));
+    let arrangements = |army: &Army| {
         if sideways {
-            u64::from(game.board().files()).saturating_pow(men.into())
+            files.saturating_pow(rulebook.standing(army).into())
         } else {
             1
         }
     };
-    let (one, other) = (material.white(), material.black());
-    let halves: &[(Army, Army)] = if material.men() == 0 && material.is_even() {
-        &[(one, other)]
+    let halves: &[View] = if !stands && material.is_even() {
+        &[View::White]
     } else {
-        &[(one, other), (other, one)]
+        &[View::White, View::Black]
     };
     let unit: u64 = halves
         .iter()
-        .map(|(own, opp)| {
-            let rows = binomial(squares, opp.kings)
-                .div_ceil(fold)
-                .saturating_mul(stands(opp.men));
-            let cells = binomial(squares, own.kings).saturating_mul(stands(own.men));
-            let words = match own.kings.checked_sub(1) {
-                Some(others) => binomial(squares, others).saturating_mul(stands(own.men)),
-                None if sideways => stands(own.men),
-                None => 0,
-            };
+        .map(|view| {
+            let (own, opp) = material.armies(*view);
+            let [own_sets, opp_sets] = [&own, &opp].map(|army| MovingDigit::new(&rulebook.moving(army)).ways(squares));
+            let rows = opp_sets.div_ceil(fold).saturating_mul(arrangements(&opp));
+            let cells = own_sets.saturating_mul(arrangements(&own));
+            let words = words(&rulebook.moving(&own), squares);
+            let words = if words == 0 && sideways { 1 } else { words }.saturating_mul(arrangements(&own));
             // Arrivals of the first round: half of all positions, eight bytes each.
-            let row = UnitFrame::<B>::row_bytes(cells, words).saturating_add(cells.saturating_mul(4));
+            let row = UnitFrame::<R>::row_bytes(cells, words).saturating_add(cells.saturating_mul(4));
             rows.saturating_mul(row)
         })
         .fold(0, u64::saturating_add);
     // The list of units holds a number for each.
-    let list = digits(game, material).0.saturating_mul(8);
-    [kings[0], kings[1], list, unit.saturating_mul(units)]
+    let list = digits(rulebook, material).0.saturating_mul(8);
+    [sets[0], sets[1], list, unit.saturating_mul(units)]
         .into_iter()
         .fold(0, u64::saturating_add)
 }
 
+/// Words of the lanes of such pieces.
+fn words(kinds: &[(Kind, u8)], squares: u32) -> u64 {
+    (0..kinds.len()).fold(0, |sum, n| {
+        let mut kinds = kinds.to_vec();
+        kinds[n].1 -= 1;
+        sum + MovingDigit::new(&kinds).ways(squares)
+    })
+}
+
 /// The digit orders that differ for a pair of armies.
-pub(crate) fn orders(own: Army, opp: Army) -> Vec<DigitOrder> {
+pub(crate) fn orders<R: Rulebook>(rulebook: &R, own: &Army, opp: &Army) -> Vec<DigitOrder> {
+    let stand = [own, opp].map(|army| rulebook.standing(army) > 0);
+    let move_ = [own, opp].map(|army| !rulebook.moving(army).is_empty());
     let mut seen = BTreeSet::new();
     (0..DigitOrder::COUNT)
         .filter_map(DigitOrder::from_code)
         .filter(|order| {
-            // Only what has more than one value counts: men are one digit,
-            // and the order within it matters if both sides have men.
-            let men_first = own.men > 0 && opp.men > 0 && order.own_men_first;
-            let first_is_own = order.own_kings_first;
+            // Only what has more than one value counts: standing pieces are
+            // one digit, and the order within it matters if both sides have some.
+            let standing_first = stand[0] && stand[1] && order.own_standing_first;
+            let first_is_own = order.own_moving_first;
+            let first = usize::from(!first_is_own);
             let digits: Vec<(u8, bool)> = order
                 .significance
                 .iter()
                 .filter_map(|digit| match digit {
-                    petrov_probe::Digit::Men => (own.men + opp.men > 0).then_some((0, false)),
-                    petrov_probe::Digit::FirstKings => {
-                        let kings = if first_is_own { own.kings } else { opp.kings };
-                        (kings > 0).then_some((1, first_is_own))
-                    }
-                    petrov_probe::Digit::LastKings => {
-                        let kings = if first_is_own { opp.kings } else { own.kings };
-                        (kings > 0).then_some((1, !first_is_own))
-                    }
+                    petrov_probe::Digit::Standing => (stand[0] || stand[1]).then_some((0, false)),
+                    petrov_probe::Digit::FirstMoving => move_[first].then_some((1, first_is_own)),
+                    petrov_probe::Digit::LastMoving => move_[1 - first].then_some((1, !first_is_own)),
                 })
                 .collect();
-            let both = own.kings > 0 && opp.kings > 0;
-            seen.insert((men_first, both && first_is_own, digits))
+            let both = move_[0] && move_[1];
+            seen.insert((standing_first, both && first_is_own, digits))
         })
         .collect()
 }

@@ -6,14 +6,13 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use petrov_games::Bits;
-use petrov_games::draughts::{Board, Generator, ManMove, Pieces, Rules};
-use petrov_probe::{Digit, Material, Metric, SliceIndex, View, binomial, set_unrank};
+use petrov_games::{Army, Bits, Kind, Material, Placement, Rulebook, Side as Of, View};
+use petrov_probe::{Digit, DigitOrder, Metric, SliceIndex, binomial, set_unrank};
 use rayon::prelude::*;
 
-use crate::kings::KingSets;
+use crate::pieces::PieceSets;
 use crate::solved::{Side, Solved};
-use crate::unit::{Men, Rows, Unit, UnitFrame};
+use crate::unit::{Rows, Standing, Unit, UnitFrame};
 use crate::values::Values;
 
 /// Positions below which a task takes several units at a time.
@@ -25,33 +24,38 @@ const TASKS_PER_THREAD: usize = 4;
 /// Blocks of rows per thread where one unit is solved by all threads.
 const BLOCKS_PER_THREAD: usize = 8;
 
+/// Positions of a block of rows, so that what arrives for it is near when it is
+/// worked off. A block alone takes twice the time for a five-piece unit.
+const BLOCK_POSITIONS: u64 = 1 << 21;
+
 /// Solves the slices of one rule set.
-pub(crate) struct SliceSolver<'a, B> {
-    rules: &'a Rules,
-    board: &'a Board,
-    generator: Arc<Generator<B>>,
-    symmetries: Vec<Vec<u8>>,
-    /// Men move along their rank, too.
-    sideways: bool,
-    kings: HashMap<u8, Arc<KingSets<B>>>,
+pub(crate) struct SliceSolver<R: Rulebook> {
+    rulebook: Arc<R>,
+    /// Sets of moving pieces with the symmetries that they have images under.
+    sets: HashMap<SetsKey, Arc<PieceSets<R>>>,
 }
 
-/// The number of men's steps made by both sides, from their own first rank.
-fn advancement<B: Bits>(board: &Board, men: &Pieces<B>) -> u32 {
-    let rank = |square: u8| u32::from(board.coordinates(square).1);
-    let own: u32 = men.own_men.squares().map(rank).sum();
-    let last = u32::from(board.ranks()) - 1;
-    let opp: u32 = men.opp_men.squares().map(|square| last - rank(square)).sum();
-    own + opp
+/// Moving kinds with their counts, and the symmetries.
+type SetsKey = (Vec<(Kind, u8)>, Arc<Vec<Vec<u8>>>);
+
+/// One slice while it is solved.
+struct Slice<'a, R: Rulebook> {
+    rulebook: &'a R,
+    material: Material,
+    frame: UnitFrame<'a, R>,
+    solved: &'a Solved<R>,
+    sides: &'a [Arc<Side<R::Set>>],
+    /// For each symmetry the one that undoes it.
+    inverses: Vec<u8>,
 }
 
 /// Units that can be solved at the same time. There may be tens of millions
 /// of one placement each, so they are kept as numbers.
 enum Level {
-    /// Men that stand still: values of the men digit, White to move.
+    /// Pieces that stand still: values of their digit, White to move.
     Still(Vec<u64>),
-    /// Men that keep their ranks: how many of White's and of Black's stand on
-    /// each rank, seen by White.
+    /// Pieces that keep their ranks: how many of White's and of Black's stand
+    /// on each rank, seen by White.
     Ranks(Vec<(Vec<u8>, Vec<u8>)>),
 }
 
@@ -64,73 +68,141 @@ impl Level {
     }
 }
 
-impl<'a, B: Bits> SliceSolver<'a, B> {
-    pub(crate) fn new(rules: &'a Rules, board: &'a Board, generator: Arc<Generator<B>>) -> Self {
+impl<R: Rulebook> SliceSolver<R> {
+    pub(crate) fn new(rulebook: Arc<R>) -> Self {
         Self {
-            rules,
-            board,
-            generator,
-            symmetries: board.symmetries(rules, false),
-            sideways: rules.man_move != ManMove::DiagonalForward,
-            kings: HashMap::new(),
+            rulebook,
+            sets: HashMap::new(),
         }
     }
 
-    fn kings(&mut self, count: u8) -> Arc<KingSets<B>> {
-        let (board, generator, symmetries) = (self.board, &self.generator, &self.symmetries);
-        self.kings
-            .entry(count)
-            .or_insert_with(|| Arc::new(KingSets::new(board, generator, symmetries, count)))
-            .clone()
+    fn sets(&mut self, army: &Army, symmetries: &Arc<Vec<Vec<u8>>>) -> Arc<PieceSets<R>> {
+        let kinds = self.rulebook.moving(army);
+        let sets = self.sets.entry((kinds.clone(), symmetries.clone()));
+        let rulebook = &self.rulebook;
+        let new = || Arc::new(PieceSets::new(&**rulebook, symmetries, &kinds));
+        sets.or_insert_with(new).clone()
     }
 
     /// Solves a slice and leaves it in `solved`, which must hold every slice
     /// that this one converts into. `done` is counted up by the positions
     /// solved.
-    pub(crate) fn solve(&mut self, material: Material, metric: Metric, solved: &mut Solved<B>, done: &AtomicU64) {
+    pub(crate) fn solve(&mut self, material: Material, metric: Metric, solved: &mut Solved<R>, done: &AtomicU64) {
         let (white, black) = (material.white(), material.black());
-        let own = [self.kings(white.kings), self.kings(black.kings)];
-        let sides: Vec<Arc<Side<B>>> = material
+        let symmetries = Arc::new(self.rulebook.symmetries(&white, &black));
+        // Sets of pieces that are no longer asked for can be large.
+        self.sets.retain(|_, sets| sets.len() < LARGE_SETS);
+        let own = [self.sets(&white, &symmetries), self.sets(&black, &symmetries)];
+        let shared = self.rulebook.clone();
+        let rulebook: &R = &shared;
+        let sides: Vec<Arc<Side<R::Set>>> = material
             .views()
             .iter()
             .map(|view| {
                 let (own, opp) = material.armies(*view);
-                let index = SliceIndex::for_solving(self.rules, self.board, own, opp)
+                let index = SliceIndex::new(rulebook, &own, &opp, DigitOrder::SOLVING)
                     .expect("the plan holds only slices that have positions");
                 let values = Values::new(metric, index.len());
-                let side = Arc::new(Side { index, values });
-                solved.insert(own, opp, side.clone());
+                let mated = AtomicU64::new(0);
+                let side = Arc::new(Side { index, values, mated });
+                solved.insert(&own, &opp, side.clone());
                 side
             })
             .collect();
-        let single = material.men() == 0 && material.is_even();
+        let standing = rulebook.standing(&white) + rulebook.standing(&black) > 0;
         let rows = [View::White, View::Black].map(|view| {
             let side = &sides[sides.len().min(view as usize + 1) - 1];
-            self.rows(material, &side.index, &own[1 - view as usize])
+            if standing || symmetries.len() < 2 {
+                Rows::Plain
+            } else {
+                folded_rows(rulebook, &side.index, &own[1 - view as usize], symmetries.len())
+            }
         });
-        let generator = self.generator.clone();
-        let frame = UnitFrame {
-            generator: &generator,
-            metric,
-            own: [&own[0], &own[1]],
-            opp: [&own[1], &own[0]],
-            rows,
-            single,
-            sideways: self.sideways && material.men() > 0,
+        let inverse = |map: &Vec<u8>| {
+            let undoes = |back: &Vec<u8>| {
+                let squares = rulebook.squares().squares();
+                squares
+                    .into_iter()
+                    .all(|square| back[usize::from(map[usize::from(square)])] == square)
+            };
+            symmetries.iter().position(undoes).unwrap_or(0) as u8
         };
-        let solved = &*solved;
+        let slice = Slice {
+            rulebook,
+            material,
+            frame: UnitFrame {
+                rulebook,
+                metric,
+                own: [&own[0], &own[1]],
+                opp: [&own[1], &own[0]],
+                rows,
+                single: !standing && material.is_even(),
+                sideways: standing && rulebook.sideways(),
+            },
+            solved: &*solved,
+            sides: &sides,
+            inverses: symmetries.iter().map(inverse).collect(),
+        };
+        slice.solve(done);
+    }
+}
+
+/// Sets of moving pieces that are not kept from slice to slice.
+const LARGE_SETS: usize = 1 << 20;
+
+/// Rows of a half without standing pieces, one for each class of placements
+/// that symmetries lead into each other.
+fn folded_rows<R: Rulebook>(rulebook: &R, index: &SliceIndex<R::Set>, opp: &PieceSets<R>, symmetries: usize) -> Rows {
+    let [first, _] = index.moving();
+    let number = |digit: u64| {
+        let placement: R::Placement = index.place([0, digit, 0]);
+        first.rank(&placement, Of::Opponent, rulebook.squares()) as u32
+    };
+    let rows = index.range(Digit::FirstMoving);
+    let representatives: Vec<u32> = (0..rows).map(number).collect();
+    let mut rows = vec![u32::MAX; opp.len()];
+    let mut weights = Vec::with_capacity(representatives.len());
+    for (row, representative) in representatives.iter().enumerate() {
+        let mut members = 0;
+        for symmetry in 0..symmetries as u8 {
+            let image = opp.image(symmetry, *representative) as usize;
+            members += u64::from(rows[image] == u32::MAX);
+            rows[image] = row as u32;
+        }
+        weights.push(members);
+    }
+    let classes = (0..opp.len() as u32)
+        .map(|set| {
+            let set = opp.turned(set);
+            let row = rows[set as usize];
+            let leads = |symmetry: &u8| opp.image(*symmetry, set) == representatives[row as usize];
+            let symmetries = (0..symmetries as u8).filter(leads);
+            (row, symmetries.fold(0, |bits, symmetry| bits | 1 << symmetry))
+        })
+        .collect();
+    Rows::Folded {
+        classes,
+        representatives,
+        weights,
+    }
+}
+
+impl<R: Rulebook> Slice<'_, R> {
+    fn solve(&self, done: &AtomicU64) {
         let threads = rayon::current_num_threads();
-        let unit_positions = sides
+        let unit_positions = self
+            .sides
             .iter()
-            .map(|side| side.index.scale(Digit::Men))
+            .map(|side| side.index.scale(Digit::Standing))
             .sum::<u64>()
             .max(1);
-        for level in self.levels(material, &sides) {
-            if threads > 1 && level.len() < 2 * threads && unit_positions > TASK_POSITIONS {
-                let mut unit = Unit::new(threads * BLOCKS_PER_THREAD);
+        for level in self.levels() {
+            let shared = threads > 1 && level.len() < 2 * threads && unit_positions > TASK_POSITIONS;
+            let blocks = (unit_positions / BLOCK_POSITIONS) as usize;
+            if shared || blocks > 1 {
+                let mut unit = Unit::new(blocks.max(if shared { threads * BLOCKS_PER_THREAD } else { 1 }));
                 for number in 0..level.len() {
-                    let positions = self.solve_unit(&frame, solved, &mut unit, material, &sides, &level, number);
-                    done.fetch_add(positions, Relaxed);
+                    done.fetch_add(self.solve_unit(&mut unit, &level, number), Relaxed);
                 }
             } else {
                 let most = (TASK_POSITIONS / unit_positions) as usize;
@@ -139,9 +211,7 @@ impl<'a, B: Bits> SliceSolver<'a, B> {
                     || Unit::new(1),
                     |unit, task| {
                         let units = task * each..((task + 1) * each).min(level.len());
-                        let positions = units
-                            .map(|number| self.solve_unit(&frame, solved, unit, material, &sides, &level, number))
-                            .sum();
+                        let positions = units.map(|number| self.solve_unit(unit, &level, number)).sum();
                         done.fetch_add(positions, Relaxed);
                     },
                 );
@@ -149,69 +219,44 @@ impl<'a, B: Bits> SliceSolver<'a, B> {
         }
     }
 
-    fn rows(&self, material: Material, index: &SliceIndex<B>, opp: &KingSets<B>) -> Rows {
-        if material.men() > 0 || self.symmetries.len() < 2 {
-            return Rows::Plain;
-        }
-        let representatives: Vec<u32> = (0..index.range(Digit::FirstKings))
-            .map(|digit| {
-                let kings = index.place([0, digit, 0]).opp_kings;
-                petrov_probe::set_rank(kings, self.generator.playable()) as u32
-            })
-            .collect();
-        let classes = (0..opp.len() as u32)
-            .map(|set| {
-                let pieces = Pieces {
-                    opp_kings: opp.set(set),
-                    ..Pieces::default()
-                };
-                let row = index.digits(&pieces)[Digit::FirstKings as usize] as u32;
-                let symmetries = (0..self.symmetries.len() as u8)
-                    .filter(|symmetry| opp.image(*symmetry, set) == representatives[row as usize])
-                    .collect();
-                (row, symmetries)
-            })
-            .collect();
-        Rows::Folded {
-            classes,
-            representatives,
-        }
-    }
-
-    /// The units in groups that can be solved in turn: those in which the men
-    /// have come further first, because men only go forward.
-    fn levels(&self, material: Material, sides: &[Arc<Side<B>>]) -> Vec<Level> {
-        if self.sideways && material.men() > 0 {
-            let shares = by_level(self.rank_units(material));
+    /// The units in groups that can be solved in turn: those in which standing
+    /// pieces have come further first, because they only go forward.
+    fn levels(&self) -> Vec<Level> {
+        if self.frame.sideways {
+            let shares = by_level(self.rank_units());
             shares.into_iter().map(Level::Ranks).collect()
         } else {
-            let digits = by_level(self.still_units(material, &sides[0].index));
+            let digits = by_level(self.still_units());
             digits.into_iter().map(Level::Still).collect()
         }
     }
 
-    /// Men alone, placed by a value of the men digit, White to move.
-    fn men_at(&self, white: &SliceIndex<B>, digit: u64) -> Pieces<B> {
-        Pieces {
-            own_kings: B::ZERO,
-            opp_kings: B::ZERO,
-            ..white.place([digit, 0, 0])
-        }
+    /// The number of steps made by the standing pieces of both sides, from
+    /// their own first rank.
+    fn advancement(&self, standing: &R::Placement) -> u32 {
+        let rank = |square: u8| u32::from(self.rulebook.rank(square));
+        let last = u32::from(self.rulebook.ranks()) - 1;
+        let pieces = |side| standing.pieces(side, Kind::STANDING).squares();
+        let own: u32 = pieces(Of::Own).map(rank).sum();
+        let opp: u32 = pieces(Of::Opponent).map(|square| last - rank(square)).sum();
+        own + opp
     }
 
-    /// Units of men that stand still, by advancement: one for each way to place
-    /// them, and only one of two that are turned images of each other in a
-    /// slice whose sides are alike.
-    fn still_units(&self, material: Material, white: &SliceIndex<B>) -> impl Iterator<Item = (u32, u64)> {
-        let twins = material.is_even() && material.men() > 0;
+    /// Units of pieces that stand still, by advancement: one for each class
+    /// of symmetric ways to place them, and only one of two that are turned
+    /// images of each other in a slice whose sides are alike.
+    fn still_units(&self) -> impl Iterator<Item = (u32, u64)> {
+        let white = &self.sides[0].index;
+        let standing = self.rulebook.standing(&self.material.white()) > 0;
+        let twins = self.material.is_even() && standing;
         let level = move |digit: u64| {
-            let men = self.men_at(white, digit);
-            let twin = twins && white.digits(&self.generator.turned(&men))[0] < digit;
-            (!twin).then(|| advancement(self.board, &men))
+            let pieces: R::Placement = white.standing(digit);
+            let twin = twins && white.standing_class(&self.rulebook.turned(&pieces)).0 < digit;
+            (!twin).then(|| self.advancement(&pieces))
         };
         // In batches, as all at once would take more memory than the units.
         const BATCH: u64 = 1 << 20;
-        let count = white.range(Digit::Men);
+        let count = white.range(Digit::Standing);
         (0..count.div_ceil(BATCH)).flat_map(move |batch| {
             let digits = batch * BATCH..((batch + 1) * BATCH).min(count);
             let levels: Vec<Option<u32>> = digits.clone().into_par_iter().map(level).collect();
@@ -219,13 +264,15 @@ impl<'a, B: Bits> SliceSolver<'a, B> {
         })
     }
 
-    /// Units of men that keep their ranks with their advancement: one for each
-    /// way to share them out among the ranks, turned images as above.
-    fn rank_units(&self, material: Material) -> impl Iterator<Item = (u32, (Vec<u8>, Vec<u8>))> {
-        let ranks = usize::from(self.board.ranks());
-        let most = self.board.rank_set(0).count_ones() as u8;
-        let white = shares(material.white().men, 0..ranks - 1, most, ranks);
-        let black = shares(material.black().men, 1..ranks, most, ranks);
+    /// Units of pieces that keep their ranks with their advancement: one for
+    /// each way to share them out among the ranks, turned images as above.
+    fn rank_units(&self) -> impl Iterator<Item = (u32, (Vec<u8>, Vec<u8>))> {
+        let material = self.material;
+        let ranks = usize::from(self.rulebook.ranks());
+        let on_rank = |rank: u8| self.on_rank(rank).count() as u8;
+        let most = (0..self.rulebook.ranks()).map(on_rank).max().unwrap_or(0);
+        let white = shares(self.rulebook.standing(&material.white()), 0..ranks - 1, most, ranks);
+        let black = shares(self.rulebook.standing(&material.black()), 1..ranks, most, ranks);
         white.into_iter().flat_map(move |white| {
             let units: Vec<_> = black
                 .iter()
@@ -241,16 +288,23 @@ impl<'a, B: Bits> SliceSolver<'a, B> {
         })
     }
 
-    /// All ways in which men can stand with so many on each rank.
-    fn arrangements(&self, share: &[u8]) -> Vec<B> {
-        let mut sets = vec![B::ZERO];
-        for (rank, men) in share.iter().enumerate().filter(|(_, men)| **men > 0) {
-            let region = B::narrow(self.board.rank_set(rank as u8));
-            let ways = binomial(region.count(), *men);
+    fn on_rank(&self, rank: u8) -> R::Set {
+        let squares = self.rulebook.squares().squares();
+        squares
+            .filter(|square| self.rulebook.rank(*square) == rank)
+            .fold(R::Set::ZERO, |set, square| set | R::Set::bit(square))
+    }
+
+    /// All ways in which standing pieces can be with so many on each rank.
+    fn arrangements(&self, share: &[u8]) -> Vec<R::Set> {
+        let mut sets = vec![R::Set::ZERO];
+        for (rank, pieces) in share.iter().enumerate().filter(|(_, pieces)| **pieces > 0) {
+            let region = self.on_rank(rank as u8);
+            let ways = binomial(region.count(), *pieces);
             sets = (0..ways)
                 .flat_map(|way| {
-                    let on_rank = set_unrank(way, *men, region);
-                    sets.iter().map(move |set| *set | on_rank).collect::<Vec<B>>()
+                    let on_rank = set_unrank(way, *pieces, region);
+                    sets.iter().map(move |set| *set | on_rank).collect::<Vec<R::Set>>()
                 })
                 .collect();
         }
@@ -258,88 +312,113 @@ impl<'a, B: Bits> SliceSolver<'a, B> {
     }
 
     /// Solves a unit of a level and keeps its values; gives the number of
-    /// positions.
-    #[expect(clippy::too_many_arguments, reason = "a unit, where it stands and where it goes")]
-    fn solve_unit(
-        &self,
-        frame: &UnitFrame<'_, B>,
-        solved: &Solved<B>,
-        unit: &mut Unit<B>,
-        material: Material,
-        sides: &[Arc<Side<B>>],
-        level: &Level,
-        number: usize,
-    ) -> u64 {
+    /// entries.
+    fn solve_unit(&self, unit: &mut Unit<R::Set>, level: &Level, number: usize) -> u64 {
         // Of sides that are alike the second half is kept as the turned image
         // of another unit, if it is another.
-        let (men, own_image) = match level {
+        let even = self.material.is_even();
+        let (standing, own_image) = match level {
             Level::Still(digits) => {
-                let white = &sides[0].index;
-                let men = self.men_at(white, digits[number]);
-                let own_image = material.is_even() && self.generator.turned(&men) == men;
-                (Men::still(&self.generator, men.own_men, men.opp_men), own_image)
+                let white = &self.sides[0].index;
+                let pieces: R::Placement = white.standing(digits[number]);
+                let own_image = even && white.standing_class(&self.rulebook.turned(&pieces)).0 == digits[number];
+                let of = |side| pieces.pieces(side, Kind::STANDING);
+                (Standing::still(self.rulebook, of(Of::Own), of(Of::Opponent)), own_image)
             }
             Level::Ranks(shares) => {
                 let (white, black) = &shares[number];
-                let men = Men::sideways(&self.generator, self.arrangements(white), self.arrangements(black));
-                let own_image = material.is_even() && turned_shares(white, black) == shares[number];
-                (men, own_image)
+                let own_image = even && turned_shares(white, black) == shares[number];
+                let (white, black) = (self.arrangements(white), self.arrangements(black));
+                (Standing::sideways(self.rulebook, white, black), own_image)
             }
         };
-        unit.solve(frame, solved, &men);
-        let halves = if own_image { 1 } else { frame.halves() };
-        (0..halves)
-            .map(|half| {
-                let side = &sides[half.min(sides.len() - 1)];
-                self.keep(frame, unit, half, side, &men)
-            })
-            .sum()
+        unit.solve(&self.frame, self.solved, &standing);
+        let halves = if own_image { 1 } else { self.frame.halves() };
+        (0..halves).map(|half| self.keep(unit, half, &standing)).sum()
     }
 
     /// Copies a solved half to its place among the slice's values. Sets of
-    /// kings come in the same order in both: leaving out those that meet other
-    /// pieces does not change the order of the rest.
-    fn keep(&self, frame: &UnitFrame<'_, B>, unit: &Unit<B>, half: usize, side: &Side<B>, men: &Men<B>) -> u64 {
-        let mut positions = 0;
-        let (own, opp) = (frame.own[half], frame.opp[half]);
-        let cells = unit.cells(half);
-        let rows = frame.row_count(half) as u32;
-        for (own_number, own_men) in men.own(half).iter().enumerate() {
-            for (opp_number, opp_men) in men.opp(half).iter().enumerate() {
-                if !(*own_men & *opp_men).is_empty() {
+    /// pieces come in the same order in both: leaving out those that meet
+    /// other pieces does not change the order of the rest.
+    fn keep(&self, unit: &Unit<R::Set>, half: usize, standing: &Standing<R::Set>) -> u64 {
+        let side = &self.sides[half.min(self.sides.len() - 1)];
+        let opp_standing = standing.opp(half).iter().enumerate();
+        let mut entries = 0;
+        for (own_number, own) in standing.own(half).iter().enumerate() {
+            for (opp_number, opp) in opp_standing.clone() {
+                if !(*own & *opp).is_empty() {
                     continue;
                 }
-                let pieces = Pieces {
-                    own_men: *own_men,
-                    opp_men: *opp_men,
-                    ..Pieces::default()
-                };
-                let all_men = *own_men | *opp_men;
-                let digit = if all_men.is_empty() {
-                    0
-                } else {
-                    side.index.digits(&pieces)[Digit::Men as usize]
-                };
-                let mut cursor = side.values.cursor(digit * side.index.scale(Digit::Men));
-                positions += side.index.scale(Digit::Men);
-                for row in 0..rows {
-                    let opp_kings = opp.set(frame.row_set(half, row));
-                    if !(opp_kings & all_men).is_empty() {
-                        continue;
-                    }
-                    let taken = opp_kings | all_men;
-                    let cell = cells.row(opp_number as u32 * rows + row);
-                    let first = (own_number * own.len()) as u32;
-                    for set in 0..own.len() as u32 {
-                        if (own.set(set) & taken).is_empty() {
-                            let (score, free) = cell(first + set);
-                            cursor.push(score, free);
-                        }
-                    }
+                let mut pieces = R::Placement::default();
+                pieces.add(Of::Own, Kind::STANDING, *own);
+                pieces.add(Of::Opponent, Kind::STANDING, *opp);
+                let (digit, symmetry) = side.index.standing_class(&pieces);
+                // Of arrangements that are images of each other one is kept.
+                if self.frame.sideways && symmetry != 0 {
+                    continue;
+                }
+                let arrangements = (own_number as u32, opp_number as u32);
+                entries += self.keep_arrangement(unit, half, side, arrangements, digit, symmetry);
+            }
+        }
+        let weight = if self.frame.sideways {
+            1
+        } else {
+            self.unit_weight(side, half, standing)
+        };
+        side.mated.fetch_add(weight * unit.mated(half), Relaxed);
+        entries
+    }
+
+    /// How many units the one that was solved stands for.
+    fn unit_weight(&self, side: &Side<R::Set>, half: usize, standing: &Standing<R::Set>) -> u64 {
+        let mut pieces = R::Placement::default();
+        pieces.add(Of::Own, Kind::STANDING, standing.own(half)[0]);
+        pieces.add(Of::Opponent, Kind::STANDING, standing.opp(half)[0]);
+        if pieces.occupied().is_empty() {
+            return 1;
+        }
+        side.index.weight(side.index.standing_class(&pieces).0)
+    }
+
+    /// Keeps one arrangement of a half under a value of the standing digit, as
+    /// seen after a symmetry.
+    fn keep_arrangement(
+        &self,
+        unit: &Unit<R::Set>,
+        half: usize,
+        side: &Side<R::Set>,
+        (own_number, opp_number): (u32, u32),
+        digit: u64,
+        symmetry: u8,
+    ) -> u64 {
+        let (own, opp) = (self.frame.own[half], self.frame.opp[half]);
+        let kept: R::Placement = side.index.standing(digit);
+        let standing = kept.occupied();
+        let cells = unit.cells(half);
+        let rows = self.frame.row_count(half) as u32;
+        let back = self.inverses[usize::from(symmetry)];
+        let first = own_number * own.len() as u32;
+        let mut cursor = side.values.cursor(digit * side.index.scale(Digit::Standing));
+        for row in 0..rows {
+            let opp_set = self.frame.row_set(half, row);
+            let opp_moving = opp.set(opp_set);
+            if !(opp_moving & standing).is_empty() {
+                continue;
+            }
+            let taken = opp_moving | standing;
+            // Rows are folded only where nothing stands.
+            let source = if symmetry == 0 { row } else { opp.image(back, opp_set) };
+            let cell = cells.row(opp_number * rows + source);
+            for set in 0..own.len() as u32 {
+                if (own.set(set) & taken).is_empty() {
+                    let source = if symmetry == 0 { set } else { own.image(back, set) };
+                    let (score, free) = cell(first + source);
+                    cursor.push(score, free);
                 }
             }
         }
-        positions
+        side.index.scale(Digit::Standing)
     }
 }
 
@@ -358,7 +437,7 @@ fn by_level<T>(units: impl Iterator<Item = (u32, T)>) -> Vec<Vec<T>> {
     levels
 }
 
-/// Steps made by men shared out among the ranks, from the first on.
+/// Steps made by standing pieces shared out among the ranks, from the first on.
 fn weight<'a>(share: impl Iterator<Item = &'a u8>) -> u32 {
     share.enumerate().map(|(rank, men)| rank as u32 * u32::from(*men)).sum()
 }

@@ -1,10 +1,10 @@
 //! The slices solved so far, for looking up where conversions lead.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
-use petrov_games::Bits;
-use petrov_games::draughts::{Generator, Pieces};
-use petrov_probe::{Army, Metric, Score, SliceIndex};
+use petrov_games::{Army, Outcome, Placement, Rulebook};
+use petrov_probe::{KeyMap, Metric, Score, SliceIndex};
 
 use crate::values::Values;
 
@@ -13,57 +13,48 @@ use crate::values::Values;
 pub(crate) struct Side<B> {
     pub(crate) index: SliceIndex<B>,
     pub(crate) values: Values,
+    /// Positions in which the mover is mated, no symmetry used; kept only
+    /// until the table is written.
+    pub(crate) mated: AtomicU64,
 }
 
-/// Counts of one kind of piece that the look-up can tell apart.
-const KINDS: usize = 16;
-
-/// All slices in memory, by the counts of pieces as the mover sees them.
-pub(crate) struct Solved<B> {
-    generator: Arc<Generator<B>>,
-    sides: Vec<Option<Arc<Side<B>>>>,
+/// All slices in memory, by the pieces as the mover sees them.
+pub(crate) struct Solved<R: Rulebook> {
+    rulebook: Arc<R>,
+    metric: Metric,
+    sides: KeyMap<Arc<Side<R::Set>>>,
 }
 
-fn key(own_men: u32, own_kings: u32, opp_men: u32, opp_kings: u32) -> usize {
-    (((own_men as usize * KINDS) + own_kings as usize) * KINDS + opp_men as usize) * KINDS + opp_kings as usize
-}
-
-fn army_key(own: Army, opp: Army) -> usize {
-    key(own.men.into(), own.kings.into(), opp.men.into(), opp.kings.into())
-}
-
-impl<B: Bits> Solved<B> {
-    pub(crate) fn new(generator: Arc<Generator<B>>) -> Self {
+impl<R: Rulebook> Solved<R> {
+    pub(crate) fn new(rulebook: Arc<R>, metric: Metric) -> Self {
         Self {
-            generator,
-            sides: vec![None; KINDS.pow(4)],
+            rulebook,
+            metric,
+            sides: KeyMap::default(),
         }
     }
 
-    /// Whether counts of this material can be looked up.
-    pub(crate) fn fits(army: Army) -> bool {
-        usize::from(army.men) < KINDS && usize::from(army.kings) < KINDS
+    pub(crate) fn insert(&mut self, own: &Army, opp: &Army, side: Arc<Side<R::Set>>) {
+        if let Some(key) = self.rulebook.key(own, opp) {
+            self.sides.insert(key, side);
+        }
     }
 
-    pub(crate) fn insert(&mut self, own: Army, opp: Army, side: Arc<Side<B>>) {
-        self.sides[army_key(own, opp)] = Some(side);
+    pub(crate) fn remove(&mut self, own: &Army, opp: &Army) -> Option<Arc<Side<R::Set>>> {
+        self.sides.remove(&self.rulebook.key(own, opp)?)
     }
 
-    pub(crate) fn remove(&mut self, own: Army, opp: Army) -> Option<Arc<Side<B>>> {
-        self.sides[army_key(own, opp)].take()
-    }
-
-    pub(crate) fn get(&self, own: Army, opp: Army) -> Option<&Arc<Side<B>>> {
-        self.sides[army_key(own, opp)].as_ref()
+    pub(crate) fn get(&self, own: &Army, opp: &Army) -> Option<&Arc<Side<R::Set>>> {
+        self.sides.get(&self.rulebook.key(own, opp)?)
     }
 
     /// The best score of the mover's captures, if it has any.
     #[inline(always)]
-    pub(crate) fn best_capture(&self, pieces: &Pieces<B>, metric: Metric) -> Option<Score> {
-        let generator = &*self.generator;
+    pub(crate) fn best_capture(&self, placement: &R::Placement) -> Option<Score> {
+        let metric = self.metric;
         let mut best: Option<Score> = None;
-        generator.captures(pieces, |step| {
-            let score = self.after(&generator.after(pieces, step)).before_move(metric, true);
+        self.rulebook.captures(placement, |after| {
+            let score = self.score(after).before_move(metric, true);
             if best.is_none_or(|best| score.preference() > best.preference()) {
                 best = Some(score);
             }
@@ -73,23 +64,56 @@ impl<B: Bits> Solved<B> {
         best
     }
 
-    /// The score, for the side then to move, of the position after a move;
-    /// `pieces` are still in the view of the side that moved. Its slice must
-    /// be there.
+    /// The score of a placement for its mover. Its slice must be there.
     #[inline(always)]
-    pub(crate) fn after(&self, pieces: &Pieces<B>) -> Score {
-        let pieces = self.generator.turned(pieces);
-        if let Some(won) = self.generator.finished(&pieces) {
-            return if won { Score::win(0) } else { Score::loss(0) };
+    pub(crate) fn score(&self, placement: &R::Placement) -> Score {
+        if let Some(outcome) = self.rulebook.finished(placement) {
+            return outcome_score(outcome);
         }
-        let side = self.sides[key(
-            pieces.own_men.count(),
-            pieces.own_kings.count(),
-            pieces.opp_men.count(),
-            pieces.opp_kings.count(),
-        )]
-        .as_ref()
-        .expect("a slice is solved after all slices it converts into");
-        side.values.score(side.index.rank(&pieces))
+        if let Some(without) = self.rulebook.without_right(placement) {
+            return self.score_with_right(placement, &without);
+        }
+        let side = self.sides.get(&placement.key());
+        let side = side.expect("a slice is solved after all slices it converts into");
+        side.values.score(side.index.rank(placement))
+    }
+
+    /// As [`Solved::score`] with a right that slices do not hold.
+    #[cold]
+    fn score_with_right(&self, placement: &R::Placement, without: &R::Placement) -> Score {
+        let best = if self.rulebook.forced() && self.rulebook.has_capture(placement) {
+            return self.best_capture(placement).unwrap_or_default();
+        } else {
+            let mut best: Option<Score> = None;
+            self.rulebook.right_moves(placement, |after| {
+                let score = self.score(after).before_move(self.metric, true);
+                if best.is_none_or(|best| score.preference() > best.preference()) {
+                    best = Some(score);
+                }
+            });
+            best
+        };
+        match best {
+            // Without the right there would be no move.
+            Some(score) if !self.rulebook.has_move(without) => score,
+            None => self.score(without),
+            Some(score) => {
+                let other = self.score(without);
+                if other.preference() > score.preference() {
+                    other
+                } else {
+                    score
+                }
+            }
+        }
+    }
+}
+
+/// The score of a game that is over.
+pub(crate) fn outcome_score(outcome: Outcome) -> Score {
+    match outcome {
+        Outcome::Win => Score::win(0),
+        Outcome::Draw => Score::DRAW,
+        Outcome::Loss => Score::loss(0),
     }
 }

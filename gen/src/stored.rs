@@ -4,132 +4,170 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use petrov_games::Bits;
-use petrov_games::draughts::{Board, Pieces, Rules};
-use petrov_probe::{Army, Digit, DigitOrder, SliceIndex, set_rank, set_unrank};
+use petrov_games::{Army, Bits, Placement, Rulebook, Side};
+use petrov_probe::{Digit, DigitOrder, SliceIndex};
 use rayon::prelude::*;
 
 /// The orders in which one side can be stored. They share what takes time to work out.
-pub(crate) struct StoredOrders<'a, B> {
-    rules: &'a Rules,
-    board: &'a Board,
+pub(crate) struct StoredOrders<'a, R: Rulebook> {
+    rulebook: &'a R,
     own: Army,
     opp: Army,
-    solving: &'a SliceIndex<B>,
-    men: OnceLock<Arc<[u64]>>,
-    kings: OnceLock<Arc<[u32]>>,
+    solving: &'a SliceIndex<R::Set>,
+    standing: OnceLock<Arc<[u64]>>,
+    moving: OnceLock<Arc<[u32]>>,
+    /// An index for each choice of who is placed first; the rest of an order
+    /// changes nothing that takes time.
+    indices: [OnceLock<Option<SliceIndex<R::Set>>>; 4],
 }
 
 /// Finds the solving index of entries in stored order.
-pub(crate) struct StoredOrder<'a, B> {
-    solving: &'a SliceIndex<B>,
-    stored: SliceIndex<B>,
+pub(crate) struct StoredOrder<'a, R: Rulebook> {
+    solving: &'a SliceIndex<R::Set>,
+    stored: SliceIndex<R::Set>,
     way: Way,
 }
 
 enum Way {
     /// Digit by digit.
     Digits {
-        /// Start of a unit in solving order, by the stored men digit; none
-        /// if they are counted alike.
-        men: Option<Arc<[u64]>>,
-        /// Place within the unit by the stored digits of the kings; none if
-        /// they are counted alike.
-        kings: Option<Arc<[u32]>>,
+        /// Start of a unit in solving order, by the stored digit of standing
+        /// pieces; none if they are counted alike.
+        standing: Option<Arc<[u64]>>,
+        /// Place within the unit by the stored digits of the moving pieces;
+        /// none if they are counted alike.
+        moving: Option<Arc<[u32]>>,
     },
     /// Placement by placement.
     Placements,
 }
 
-/// Most placements of kings alone that are tabulated where both indices fold
-/// different digits.
+/// Most placements of moving pieces alone that are tabulated where both
+/// indices fold different digits.
 const MAX_TABULATED: u64 = 1 << 22;
 
-impl<'a, B: Bits> StoredOrders<'a, B> {
-    pub(crate) fn new(rules: &'a Rules, board: &'a Board, own: Army, opp: Army, solving: &'a SliceIndex<B>) -> Self {
+impl<'a, R: Rulebook> StoredOrders<'a, R> {
+    pub(crate) fn new(rulebook: &'a R, own: Army, opp: Army, solving: &'a SliceIndex<R::Set>) -> Self {
         Self {
-            rules,
-            board,
+            rulebook,
             own,
             opp,
             solving,
-            men: OnceLock::new(),
-            kings: OnceLock::new(),
+            standing: OnceLock::new(),
+            moving: OnceLock::new(),
+            indices: [const { OnceLock::new() }; 4],
         }
     }
 
-    pub(crate) fn get(&self, order: DigitOrder) -> Option<StoredOrder<'a, B>> {
-        let (own, opp, solving) = (self.own, self.opp, self.solving);
-        let stored = SliceIndex::new(self.rules, self.board, own, opp, order)?;
-        let kings_alike = order.own_kings_first == DigitOrder::SOLVING.own_kings_first;
-        let folded = solving.len() != solving.unfolded();
-        let (mut men, mut kings) = (None, None);
-        if stored.len() != solving.len() || folded && !kings_alike {
-            if own.men + opp.men > 0 || stored.len() > MAX_TABULATED || solving.len() > u64::from(u32::MAX) {
+    pub(crate) fn get(&self, order: DigitOrder) -> Option<StoredOrder<'a, R>> {
+        let solving = self.solving;
+        let choice = usize::from(order.own_standing_first) * 2 + usize::from(order.own_moving_first);
+        let index = || SliceIndex::new(self.rulebook, &self.own, &self.opp, order);
+        let index = self.indices[choice].get_or_init(index).as_ref()?;
+        let stored = index.with_significance(order.significance);
+        let stand = [&self.own, &self.opp].map(|army| self.rulebook.standing(army) > 0);
+        let move_ = [&self.own, &self.opp].map(|army| !self.rulebook.moving(army).is_empty());
+        let moving_alike = order.own_moving_first == DigitOrder::SOLVING.own_moving_first;
+        let (mut standing, mut moving) = (None, None);
+        if !stand[0] && !stand[1] && solving.len() != solving.unfolded() && !moving_alike {
+            // Each folds what it places first.
+            if stored.len() > MAX_TABULATED || solving.len() > u64::from(u32::MAX) {
                 let way = Way::Placements;
                 return Some(StoredOrder { solving, stored, way });
             }
-            let place = |first| {
-                let index = &stored;
-                (0..index.range(Digit::LastKings)).map(move |last| solving.rank(&index.place([0, first, last])) as u32)
-            };
-            let table = || (0..stored.range(Digit::FirstKings)).flat_map(place).collect();
-            kings = Some(self.kings.get_or_init(table).clone());
+            let table = || self.folded_table(&stored);
+            moving = Some(self.moving.get_or_init(table).clone());
         } else {
-            if order.own_men_first != DigitOrder::SOLVING.own_men_first && own.men > 0 && opp.men > 0 {
-                men = Some(self.men.get_or_init(|| self.men_table(&stored)).clone());
+            if order.own_standing_first != DigitOrder::SOLVING.own_standing_first && stand[0] && stand[1] {
+                standing = Some(self.standing.get_or_init(|| self.standing_table(&stored)).clone());
             }
-            if !kings_alike && own.kings > 0 && opp.kings > 0 {
-                kings = Some(self.kings.get_or_init(|| self.kings_table(&stored)).clone());
+            if !moving_alike && move_[0] && move_[1] {
+                moving = Some(self.moving.get_or_init(|| self.moving_table(&stored)).clone());
             }
         }
-        let way = Way::Digits { men, kings };
+        let way = Way::Digits { standing, moving };
         Some(StoredOrder { solving, stored, way })
     }
 
-    fn men_table(&self, stored: &SliceIndex<B>) -> Arc<[u64]> {
-        let starts: Vec<u64> = (0..stored.range(Digit::Men))
+    /// Places of moving pieces where nothing stands, and the stored index
+    /// folds what the solving one places last.
+    fn folded_table(&self, stored: &SliceIndex<R::Set>) -> Arc<[u32]> {
+        let firsts = stored.range(Digit::FirstMoving);
+        let [_, last] = stored.moving();
+        let places: Vec<Vec<u32>> = (0..firsts)
+            .into_par_iter()
+            .map(|first| {
+                let mut placement: R::Placement = stored.place([0, first, 0]);
+                let own = placement.side(Side::Own);
+                for square in placement.side(Side::Opponent).squares() {
+                    placement.take(square);
+                }
+                let mut places = Vec::with_capacity(stored.range(Digit::LastMoving) as usize);
+                last.each(
+                    &placement,
+                    Side::Opponent,
+                    self.rulebook.squares() & !own,
+                    &mut |all: &R::Placement| {
+                        places.push(self.solving.rank(all) as u32);
+                    },
+                );
+                places
+            })
+            .collect();
+        places.concat().into()
+    }
+
+    fn standing_table(&self, stored: &SliceIndex<R::Set>) -> Arc<[u64]> {
+        let starts: Vec<u64> = (0..stored.range(Digit::Standing))
             .into_par_iter()
             .map(|digit| {
-                let placed = stored.place([digit, 0, 0]);
-                let only_men = Pieces {
-                    own_kings: B::ZERO,
-                    opp_kings: B::ZERO,
-                    ..placed
-                };
-                self.solving.digits(&only_men)[Digit::Men as usize] * self.solving.scale(Digit::Men)
+                // Classes have the same representatives in all orders.
+                let pieces: R::Placement = stored.standing(digit);
+                self.solving.standing_class(&pieces).0 * self.solving.scale(Digit::Standing)
             })
             .collect();
         starts.into()
     }
 
-    fn kings_table(&self, stored: &SliceIndex<B>) -> Arc<[u32]> {
-        // Kings are counted over the squares the men leave, so the map is
-        // the same for all units and any set of as many squares will do.
-        let free = self.board.squares() - u32::from(self.own.men + self.opp.men);
-        let region = B::below(free as u8);
-        let (first_range, last_range) = (stored.range(Digit::FirstKings), stored.range(Digit::LastKings));
+    fn moving_table(&self, stored: &SliceIndex<R::Set>) -> Arc<[u32]> {
+        // Moving pieces are counted over the squares that the standing ones
+        // leave, so the map is the same for all units and any set of as many
+        // squares will do.
+        let standing = self.rulebook.standing(&self.own) + self.rulebook.standing(&self.opp);
+        let free = self.rulebook.squares().count() - u32::from(standing);
+        let region = R::Set::below(free as u8);
+        let [own, opp] = stored.moving();
+        let (first_range, last_range) = (stored.range(Digit::FirstMoving), stored.range(Digit::LastMoving));
         let (first_scale, last_scale) = (
-            self.solving.scale(Digit::FirstKings),
-            self.solving.scale(Digit::LastKings),
+            self.solving.scale(Digit::FirstMoving),
+            self.solving.scale(Digit::LastMoving),
         );
-        let mut kings = Vec::with_capacity((first_range * last_range) as usize);
-        for first in 0..first_range {
-            let own_kings = set_unrank(first, self.own.kings, region);
-            for last in 0..last_range {
-                let opp_kings = set_unrank(last, self.opp.kings, region & !own_kings);
-                let opp_digit = set_rank(opp_kings, region);
-                let own_digit = set_rank(own_kings, region & !opp_kings);
-                kings.push((opp_digit * first_scale + own_digit * last_scale) as u32);
-            }
-        }
-        kings.into()
+        let mut places = Vec::with_capacity((first_range * last_range) as usize);
+        own.each(
+            &R::Placement::default(),
+            Side::Own,
+            region,
+            &mut |pieces: &R::Placement| {
+                let own_squares = pieces.side(Side::Own);
+                opp.each(
+                    pieces,
+                    Side::Opponent,
+                    region & !own_squares,
+                    &mut |all: &R::Placement| {
+                        let opp_digit = opp.rank(all, Side::Opponent, region);
+                        let own_digit = own.rank(all, Side::Own, region & !all.side(Side::Opponent));
+                        places.push((opp_digit * first_scale + own_digit * last_scale) as u32);
+                    },
+                );
+            },
+        );
+        places.into()
     }
 }
 
-impl<B: Bits> StoredOrder<'_, B> {
+impl<R: Rulebook> StoredOrder<'_, R> {
     /// The stored index.
-    pub(crate) fn index(&self) -> &SliceIndex<B> {
+    pub(crate) fn index(&self) -> &SliceIndex<R::Set> {
         &self.stored
     }
 
@@ -137,9 +175,9 @@ impl<B: Bits> StoredOrder<'_, B> {
     /// stored order.
     #[inline]
     pub(crate) fn for_each(&self, range: Range<u64>, mut visit: impl FnMut(u64)) {
-        let Way::Digits { men, kings } = &self.way else {
+        let Way::Digits { standing, moving } = &self.way else {
             for rank in range {
-                visit(self.solving.rank(&self.stored.unrank(rank)));
+                visit(self.solving.rank::<R::Placement>(&self.stored.unrank(rank)));
             }
             return;
         };
@@ -154,47 +192,47 @@ impl<B: Bits> StoredOrder<'_, B> {
             rest /= range;
         }
         let at = |digit: Digit| significance.iter().position(|other| *other == digit).unwrap_or(0);
-        let (men_at, first_at, last_at) = (at(Digit::Men), at(Digit::FirstKings), at(Digit::LastKings));
+        let (standing_at, first_at, last_at) = (at(Digit::Standing), at(Digit::FirstMoving), at(Digit::LastMoving));
         let (mut first_scale, mut last_scale) = (
-            self.solving.scale(Digit::FirstKings),
-            self.solving.scale(Digit::LastKings),
+            self.solving.scale(Digit::FirstMoving),
+            self.solving.scale(Digit::LastMoving),
         );
-        if stored.order().own_kings_first != DigitOrder::SOLVING.own_kings_first {
-            // Only where one side has no kings: the other's are counted over
+        if stored.order().own_moving_first != DigitOrder::SOLVING.own_moving_first {
+            // Only where one side has no moving pieces: the other's are counted over
             // the same squares, whether they are called first or last.
             std::mem::swap(&mut first_scale, &mut last_scale);
         }
-        let scales = [self.solving.scale(Digit::Men), first_scale, last_scale];
-        let last_range = stored.range(Digit::LastKings);
+        let scales = [self.solving.scale(Digit::Standing), first_scale, last_scale];
+        let last_range = stored.range(Digit::LastMoving);
         let least = significance[2];
         let mut left = range.end - range.start;
         while left > 0 {
             let run = (ranges[2] - digits[2]).min(left);
             // In a run only the least significant digit changes.
-            let men_digit = digits[men_at];
-            let unit = match men {
-                Some(men) => men[men_digit as usize],
-                None => men_digit * scales[0],
+            let standing_digit = digits[standing_at];
+            let unit = match standing {
+                Some(standing) => standing[standing_digit as usize],
+                None => standing_digit * scales[0],
             };
-            let kings_place = digits[first_at] * last_range + digits[last_at];
-            let within = match kings {
-                Some(kings) => u64::from(kings[kings_place as usize]),
+            let moving_place = digits[first_at] * last_range + digits[last_at];
+            let within = match moving {
+                Some(moving) => u64::from(moving[moving_place as usize]),
                 None => digits[first_at] * scales[1] + digits[last_at] * scales[2],
             };
-            match (least, men, kings) {
-                (Digit::Men, Some(men), _) => {
-                    let men = &men[men_digit as usize..(men_digit + run) as usize];
-                    men.iter().for_each(|unit| visit(unit + within));
+            match (least, standing, moving) {
+                (Digit::Standing, Some(standing), _) => {
+                    let standing = &standing[standing_digit as usize..(standing_digit + run) as usize];
+                    standing.iter().for_each(|unit| visit(unit + within));
                 }
-                (Digit::FirstKings, _, Some(kings)) => {
-                    let kings = kings[kings_place as usize..].iter().step_by(last_range as usize);
-                    kings
+                (Digit::FirstMoving, _, Some(moving)) => {
+                    let moving = moving[moving_place as usize..].iter().step_by(last_range as usize);
+                    moving
                         .take(run as usize)
                         .for_each(|within| visit(unit + u64::from(*within)));
                 }
-                (Digit::LastKings, _, Some(kings)) => {
-                    let kings = &kings[kings_place as usize..(kings_place + run) as usize];
-                    kings.iter().for_each(|within| visit(unit + u64::from(*within)));
+                (Digit::LastMoving, _, Some(moving)) => {
+                    let moving = &moving[moving_place as usize..(moving_place + run) as usize];
+                    moving.iter().for_each(|within| visit(unit + u64::from(*within)));
                 }
                 _ => {
                     let (mut entry, step) = (unit + within, scales[least as usize]);

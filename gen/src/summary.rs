@@ -6,6 +6,7 @@ use petrov_games::Bits;
 use petrov_probe::Digit;
 use rayon::prelude::*;
 
+use crate::build::Freedom;
 use crate::solved::Side;
 
 /// What one side to move of a slice holds.
@@ -23,29 +24,33 @@ pub(crate) struct Count {
 }
 
 impl Summary {
-    pub(crate) fn of<B: Bits>(side: &Side<B>) -> Self {
+    pub(crate) fn of<B: Bits>(side: &Side<B>, freedom: Freedom) -> Self {
         let index = &side.index;
         // In solving order the first digit that has more than one value is
         // the one that symmetries fold.
-        let lead = if index.range(Digit::Men) > 1 {
-            Digit::Men
+        let lead = if index.range(Digit::Standing) > 1 {
+            Digit::Standing
         } else {
-            Digit::FirstKings
+            Digit::FirstMoving
         };
         let (leads, width) = (index.range(lead), index.scale(lead));
         let chunk = (1 << 16) / width.max(1) + 1;
         let count = |from: u64| {
-            let mut counts = [Count::default(); 4].to_vec();
+            let mut counts = [Count::default(); 8].to_vec();
             for lead in from..(from + chunk).min(leads) {
                 let weight = index.weight(lead);
                 for entry in lead * width..(lead + 1) * width {
+                    if side.values.is_gap(entry) {
+                        continue;
+                    }
                     let score = side.values.score(entry);
-                    let slot = usize::from(score.distance()) * 4 + usize::from(score.to_bits() >> 14);
+                    let slot = usize::from(score.distance()) * 8 + usize::from(score.to_bits() >> 13);
                     if counts.len() <= slot {
-                        counts.resize(slot + 4, Count::default());
+                        counts.resize(slot + 8, Count::default());
                     }
                     counts[slot].positions += weight;
-                    counts[slot].stored += u64::from(!side.values.is_free(entry));
+                    let free = side.values.is_free(entry) && freedom.frees(score);
+                    counts[slot].stored += u64::from(!free);
                 }
             }
             counts
@@ -67,7 +72,7 @@ impl Summary {
             .into_iter()
             .enumerate()
             .filter(|(_, count)| count.positions > 0)
-            .map(|(slot, count)| ((slot / 4) as u16 | ((slot % 4) as u16) << 14, count))
+            .map(|(slot, count)| ((slot / 8) as u16 | ((slot % 8) as u16) << 13, count))
             .collect();
         Self { scores }
     }

@@ -1,7 +1,7 @@
 //! Solving one unit: the positions of a slice between which only moves lead
-//! that are no conversions, both sides to move. Men stand still in a unit, or
-//! where they may move sideways, they keep their ranks: the ways in which they
-//! can then stand are a unit's *arrangements*.
+//! that are no conversions, both sides to move. Standing pieces (men, pawns)
+//! stand still in a unit, or where they may move sideways, they keep their
+//! ranks: the ways in which they can then stand are a unit's *arrangements*.
 //!
 //! A unit has a *half* for each side to move. A half's rows are the
 //! placements of the opponent's pieces, and a row's *cells* the placements of
@@ -14,24 +14,35 @@
 //! the row's owner alone touches it, and whole blocks of rows can be solved by
 //! different threads or machines.
 //!
-//! Inside a row facts are kept as lanes (see [`KingSets`]): one word for every
-//! square of one king while the others stand still. With k kings a placement
-//! has k bits, one in the lane of each king.
+//! Inside a row facts are kept as lanes (see [`PieceSets`]): one word for every
+//! square of one piece while the others stand still. With k moving pieces a
+//! placement has k bits, one in the lane of each.
+//!
+//! A place that leaves the mover's royal piece attacked counts as one that the
+//! opponent has won at, from the start: nobody goes there.
+//!
+//! Where the fifty-move rule counts, distances to the next conversion are
+//! worked off twice: first up to 100 plies from conversions into true wins and
+//! losses, then what is left, with conversions into spoilt ones and with what
+//! comes after the hundredth ply (see [`Block::spoil`]).
 //!
 //! Work goes ply by ply. In WLD a "ply" is just a round and all that
 //! conversions decide is there from the start.
 
 use std::collections::{HashMap, VecDeque};
 
-use petrov_games::Bits;
-use petrov_games::draughts::{Generator, Pieces};
+mod by_lane;
+mod by_placement;
+
+use petrov_games::{Bits, Kind, Placement, Rulebook, Side};
 use petrov_probe::{Metric, Score};
 use rayon::prelude::*;
 
-use crate::kings::KingSets;
+use crate::pieces::PieceSets;
 use crate::solved::Solved;
+use crate::values::GAP;
 
-/// What is known of one king's squares while the others stand still.
+/// What is known of one piece's squares while the others stand still.
 #[derive(Clone, Copy, Default)]
 struct Word<B> {
     /// Not decided yet.
@@ -42,7 +53,7 @@ struct Word<B> {
     lost_there: B,
     /// Squares to go to where the opponent has won.
     won_there: B,
-    /// Squares from which this king has no move, or only ones to `won_there`.
+    /// Squares from which this piece has no move, or only ones to `won_there`.
     held: B,
 }
 
@@ -51,7 +62,7 @@ struct Word<B> {
 struct Arrival {
     /// Row within the target block.
     row: u32,
-    /// Set of kings that the mover of that row would have after the move,
+    /// Set of pieces that the mover of that row would have after the move,
     /// times two, plus one if the position is won for the opponent.
     place: u32,
 }
@@ -87,88 +98,112 @@ struct Block<B> {
     /// Words with arrivals that are not worked off.
     dirty: Vec<u32>,
     is_dirty: Vec<u64>,
+    /// Words with new places where the opponent has won.
+    is_stale: Vec<u64>,
     inbox: Vec<Vec<Arrival>>,
     outbox: Vec<Vec<Arrival>>,
     /// Events of each ply from now on.
     events: VecDeque<Vec<Event>>,
     spare: Vec<Vec<Event>>,
+    /// Open positions whose best conversion leads to a spoilt result.
+    spoilt: Vec<Event>,
+    /// Positions in which the mover is mated, symmetric ones counted.
+    mated: u64,
 }
 
-/// Cell bit: the mover's capture decides, the table's entry is free.
-const FREE: u16 = 1 << 13;
+/// Cell bit: the mover's captures tell at least as much as the table's entry
+/// has to. What they lead to is a win if the cell's score is one, else a draw
+/// (where captures are compulsory: the score itself).
+const FREE: u16 = 1 << 12;
 
-/// How rows of a half are found from sets of kings.
+/// As long as a position is open and [`FREE`]: a capture wins. What is kept
+/// of losing conversions then does not matter.
+const CAPTURE_WINS: u16 = 1;
+
+/// What the mover's captures do for a table's entry.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Free {
+    No,
+    /// They lead to a draw at least, or to the score itself.
+    Score,
+    /// They win.
+    Win,
+}
+
+/// How rows of a half are found from sets of pieces.
 pub(crate) enum Rows {
     /// Row numbers are set numbers.
     Plain,
     /// One row for each class of symmetric sets.
     Folded {
-        /// For each set: its row, and the symmetries that lead to the set the
-        /// row stands for.
-        classes: Vec<(u32, Vec<u8>)>,
+        /// For each set as its own side sees it: its row, and as bits the
+        /// symmetries that lead to the set the row stands for.
+        classes: Vec<(u32, u8)>,
         /// For each row: the set it stands for.
         representatives: Vec<u32>,
+        /// For each row: how many sets it stands for.
+        weights: Vec<u64>,
     },
 }
 
 /// What all units of a slice have in common.
-pub(crate) struct UnitFrame<'a, B> {
-    pub(crate) generator: &'a Generator<B>,
+pub(crate) struct UnitFrame<'a, R: Rulebook> {
+    pub(crate) rulebook: &'a R,
     pub(crate) metric: Metric,
-    /// The mover's kings in each half, and the opponent's.
-    pub(crate) own: [&'a KingSets<B>; 2],
-    pub(crate) opp: [&'a KingSets<B>; 2],
+    /// The mover's moving pieces in each half, and the opponent's.
+    pub(crate) own: [&'a PieceSets<R>; 2],
+    pub(crate) opp: [&'a PieceSets<R>; 2],
     /// Rows of each half.
     pub(crate) rows: [Rows; 2],
-    /// One half stands for both: kings only, with like sides.
+    /// One half stands for both: no standing pieces, and like sides.
     pub(crate) single: bool,
-    /// Men may move along their rank.
+    /// Standing pieces may move along their rank.
     pub(crate) sideways: bool,
 }
 
-/// Where the men of a unit can stand.
-pub(crate) struct Men<B> {
-    /// For each half the arrangements of the mover's men.
+/// Where the standing pieces of a unit can be.
+pub(crate) struct Standing<B> {
+    /// For each half the arrangements of the mover's.
     own: [Vec<B>; 2],
     /// For each half those of the opponent's: the other half's `own`, turned,
     /// in the same order.
     opp: [Vec<B>; 2],
-    /// For each half and arrangement: the moves of men along their rank.
+    /// For each half and arrangement: the moves along their rank.
     side_steps: [Vec<Vec<SideStep>>; 2],
 }
 
-/// A man's move along its rank.
+/// A standing piece's move along its rank.
 #[derive(Clone, Copy)]
 struct SideStep {
     /// The arrangement it leads to.
     to: u32,
     /// The square that must be empty.
     target: u8,
-    /// The square on which there must be an own king, to be leapt over.
+    /// The square on which there must be an own piece, to be leapt over.
     over: Option<u8>,
 }
 
-impl<B: Bits> Men<B> {
-    /// Men that stand still: the mover's and the opponent's in half 0.
-    pub(crate) fn still(generator: &Generator<B>, own: B, opp: B) -> Self {
+impl<B: Bits> Standing<B> {
+    /// Pieces that stand still: the mover's and the opponent's in half 0.
+    pub(crate) fn still<R: Rulebook<Set = B>>(rulebook: &R, own: B, opp: B) -> Self {
         Self {
-            own: [vec![own], vec![generator.turned_set(opp)]],
-            opp: [vec![opp], vec![generator.turned_set(own)]],
+            own: [vec![own], vec![rulebook.turned_set(opp)]],
+            opp: [vec![opp], vec![rulebook.turned_set(own)]],
             side_steps: [vec![Vec::new()], vec![Vec::new()]],
         }
     }
 
-    /// Men that keep their ranks: all arrangements of White's and, seen by
+    /// Pieces that keep their ranks: all arrangements of White's and, seen by
     /// White, of Black's.
-    pub(crate) fn sideways(generator: &Generator<B>, white: Vec<B>, black: Vec<B>) -> Self {
-        let turned = |sets: &[B]| -> Vec<B> { sets.iter().map(|set| generator.turned_set(*set)).collect() };
+    pub(crate) fn sideways<R: Rulebook<Set = B>>(rulebook: &R, white: Vec<B>, black: Vec<B>) -> Self {
+        let turned = |sets: &[B]| -> Vec<B> { sets.iter().map(|set| rulebook.turned_set(*set)).collect() };
         let own = [white.clone(), turned(&black)];
         let steps = |own: &Vec<B>| -> Vec<Vec<SideStep>> {
             let number: HashMap<u128, u32> = own.iter().enumerate().map(|(n, set)| (set.widen(), n as u32)).collect();
             own.iter()
                 .map(|set| {
                     let mut steps = Vec::new();
-                    generator.side_steps(*set, |from, target, over| {
+                    rulebook.side_steps(*set, |from, target, over| {
                         let moved = *set & !B::bit(from) | B::bit(target);
                         if let Some(to) = number.get(&moved.widen()) {
                             let over = over.filter(|square| !set.has(*square));
@@ -186,18 +221,18 @@ impl<B: Bits> Men<B> {
         }
     }
 
-    /// The arrangements of the mover's men in a half.
+    /// The arrangements of the mover's pieces in a half.
     pub(crate) fn own(&self, half: usize) -> &[B] {
         &self.own[half]
     }
 
-    /// The arrangements of the opponent's men in a half.
+    /// The arrangements of the opponent's pieces in a half.
     pub(crate) fn opp(&self, half: usize) -> &[B] {
         &self.opp[half]
     }
 }
 
-impl<B: Bits> UnitFrame<'_, B> {
+impl<R: Rulebook> UnitFrame<'_, R> {
     pub(crate) fn row_count(&self, half: usize) -> usize {
         match &self.rows[half] {
             Rows::Plain => self.opp[half].len(),
@@ -205,7 +240,7 @@ impl<B: Bits> UnitFrame<'_, B> {
         }
     }
 
-    /// Number of the set of the opponent's kings that a row stands for.
+    /// Number of the set of the opponent's pieces that a row stands for.
     #[inline(always)]
     pub(crate) fn row_set(&self, half: usize, row: u32) -> u32 {
         match &self.rows[half] {
@@ -214,15 +249,38 @@ impl<B: Bits> UnitFrame<'_, B> {
         }
     }
 
-    /// The opponent's men and kings in a row.
+    /// How many sets a row stands for.
+    fn row_weight(&self, half: usize, row: u32) -> u64 {
+        match &self.rows[half] {
+            Rows::Plain => 1,
+            Rows::Folded { weights, .. } => weights[row as usize],
+        }
+    }
+
+    /// The opponent's standing pieces in a row, and the number of the set of
+    /// its moving ones.
     #[inline(always)]
-    fn row_pieces(&self, half: usize, men: &Men<B>, row: u32) -> (B, B) {
-        let opp = self.opp[half];
+    fn row_parts(&self, half: usize, standing: &Standing<R::Set>, row: u32) -> (R::Set, u32) {
         if self.sideways {
-            let sets = opp.len() as u32;
-            (men.opp[half][(row / sets) as usize], opp.set(row % sets))
+            let sets = self.opp[half].len() as u32;
+            (standing.opp[half][(row / sets) as usize], row % sets)
         } else {
-            (men.opp[half][0], opp.set(self.row_set(half, row)))
+            (standing.opp[half][0], self.row_set(half, row))
+        }
+    }
+
+    /// The opponent's standing and moving pieces in a row.
+    #[inline(always)]
+    fn row_pieces(&self, half: usize, standing: &Standing<R::Set>, row: u32) -> (R::Set, R::Set) {
+        let (opp_standing, set) = self.row_parts(half, standing, row);
+        (opp_standing, self.opp[half].set(set))
+    }
+
+    /// The mover's moving kind, if there is just one.
+    fn only_kind(&self, half: usize) -> Option<Kind> {
+        match self.own[half].kinds() {
+            [(kind, _)] => Some(*kind),
+            _ => None,
         }
     }
 
@@ -236,12 +294,12 @@ impl<B: Bits> UnitFrame<'_, B> {
         }
     }
 
-    /// The lanes of a set of the mover's kings.
+    /// The lanes of a set of the mover's pieces.
     #[inline(always)]
     fn lanes<const SIDEWAYS: bool>(&self, half: usize, set: u32) -> &[(u32, u8)] {
         let own = self.own[half];
         if SIDEWAYS && own.count() == 0 {
-            NO_KINGS
+            NO_PIECES
         } else {
             own.lanes(set)
         }
@@ -257,7 +315,7 @@ impl<B: Bits> UnitFrame<'_, B> {
 
     /// Bytes that one row takes while a unit is solved.
     pub(crate) fn row_bytes(cells: u64, words: u64) -> u64 {
-        (2 * cells).saturating_add((size_of::<Word<B>>() as u64 + 1).saturating_mul(words))
+        (2 * cells).saturating_add((size_of::<Word<R::Set>>() as u64 + 1).saturating_mul(words))
     }
 }
 
@@ -278,10 +336,47 @@ struct Owners {
 }
 
 /// What the blocks of a unit work on.
-struct Site<'a, B> {
-    frame: &'a UnitFrame<'a, B>,
-    men: &'a Men<B>,
+struct Site<'a, R: Rulebook> {
+    frame: &'a UnitFrame<'a, R>,
+    standing: &'a Standing<R::Set>,
     owners: Owners,
+}
+
+/// How far a unit has come.
+#[derive(Clone, Copy, Default)]
+struct Clock {
+    ply: u16,
+    /// What is decided now is spoilt by the fifty-move rule.
+    spoilt: bool,
+}
+
+impl Clock {
+    /// Between what counts and what is spoilt.
+    fn is_turn(self) -> bool {
+        self.spoilt && self.ply == 0
+    }
+}
+
+impl<R: Rulebook> Site<'_, R> {
+    /// All pieces but the one that a word tells of.
+    fn board(&self, half: usize, arrangement: u32, row: u32, word: u32) -> R::Placement {
+        let mut board = self.row_board(half, arrangement, row);
+        if self.frame.own[half].count() > 0 {
+            self.frame.own[half].add_word(word, Side::Own, &mut board);
+        }
+        board
+    }
+
+    /// All pieces but the mover's moving ones.
+    fn row_board(&self, half: usize, arrangement: u32, row: u32) -> R::Placement {
+        let mut board = R::Placement::default();
+        let (opp_standing, opp_set) = self.frame.row_parts(half, self.standing, row);
+        let own_standing = self.standing.own[half][arrangement as usize];
+        board.add(Side::Own, Kind::STANDING, own_standing);
+        board.add(Side::Opponent, Kind::STANDING, opp_standing);
+        self.frame.opp[half].add_set(opp_set, Side::Opponent, &mut board);
+        board
+    }
 }
 
 /// A half of a unit after solving.
@@ -301,12 +396,12 @@ impl<B: Bits> Unit<B> {
     }
 
     /// Cuts the rows into blocks and makes room for them.
-    fn prepare(&mut self, frame: &UnitFrame<'_, B>, men: &Men<B>) {
+    fn prepare<R: Rulebook<Set = B>>(&mut self, frame: &UnitFrame<'_, R>, standing: &Standing<B>) {
         let mut used = 0;
         for half in 0..frame.halves() {
             let own = frame.own[half];
-            let arrangements = men.own[half].len();
-            let rows = (men.opp[half].len() * frame.row_count(half)) as u32;
+            let arrangements = standing.own[half].len();
+            let rows = (standing.opp[half].len() * frame.row_count(half)) as u32;
             let each = rows.div_ceil(self.blocks_per_half).max(1);
             self.owners.first_block[half] = used;
             self.owners.block_rows[half] = each;
@@ -322,8 +417,11 @@ impl<B: Bits> Unit<B> {
                 block.words.resize(words, Word::default());
                 block.cells.clear();
                 block.cells.resize(rows.len() * arrangements * own.len(), 0);
+                block.mated = 0;
                 block.is_dirty.clear();
                 block.is_dirty.resize(words.div_ceil(64), 0);
+                block.is_stale.clear();
+                block.is_stale.resize(words.div_ceil(64), 0);
                 block.rows = rows;
                 used += 1;
             }
@@ -335,31 +433,58 @@ impl<B: Bits> Unit<B> {
         }
     }
 
-    /// Solves the unit with these men.
-    pub(crate) fn solve(&mut self, frame: &UnitFrame<'_, B>, solved: &Solved<B>, men: &Men<B>) {
+    /// Solves the unit with these standing pieces.
+    pub(crate) fn solve<R: Rulebook<Set = B>>(
+        &mut self,
+        frame: &UnitFrame<'_, R>,
+        solved: &Solved<R>,
+        standing: &Standing<B>,
+    ) {
         if frame.sideways {
-            self.run::<true>(frame, solved, men);
+            self.run::<R, true>(frame, solved, standing);
         } else {
-            self.run::<false>(frame, solved, men);
+            self.run::<R, false>(frame, solved, standing);
         }
     }
 
-    /// `SIDEWAYS` as in the frame; where men stand still nothing is paid for
-    /// what sideways moves need.
-    fn run<const SIDEWAYS: bool>(&mut self, frame: &UnitFrame<'_, B>, solved: &Solved<B>, men: &Men<B>) {
-        self.prepare(frame, men);
+    /// `SIDEWAYS` as in the frame; where standing pieces stand still nothing
+    /// is paid for what sideways moves need.
+    fn run<R: Rulebook<Set = B>, const SIDEWAYS: bool>(
+        &mut self,
+        frame: &UnitFrame<'_, R>,
+        solved: &Solved<R>,
+        standing: &Standing<B>,
+    ) {
+        self.prepare(frame, standing);
         let at = Site {
             frame,
-            men,
+            standing,
             owners: self.owners,
         };
-        self.each(|block| block.start::<SIDEWAYS>(&at, solved));
+        let fifty_moves = frame.metric == Metric::Dtz && frame.rulebook.fifty_moves();
+        self.each(|block| block.start::<R, SIDEWAYS>(&at, solved));
         self.exchange();
-        let mut ply = 0;
-        while self.blocks.iter().any(Block::is_busy) {
-            ply += 1;
-            self.each(|block| block.advance::<SIDEWAYS>(&at, ply));
-            self.exchange();
+        let mut clock = Clock::default();
+        loop {
+            while self.blocks.iter().any(Block::is_busy) {
+                if fifty_moves && !clock.spoilt && clock.ply == Score::FIFTY_MOVES {
+                    break;
+                }
+                clock.ply += 1;
+                self.each(|block| block.advance::<R, SIDEWAYS>(&at, clock));
+                self.exchange();
+            }
+            let more = self
+                .blocks
+                .iter()
+                .any(|block| block.is_busy() || !block.spoilt.is_empty());
+            if !fifty_moves || clock.spoilt || !more {
+                break;
+            }
+            // What is decided from here on is spoilt, and plies are counted
+            // from the next conversion again.
+            clock = Clock { ply: 0, spoilt: true };
+            self.each(|block| block.spoil::<R, SIDEWAYS>(&at, clock));
         }
     }
 
@@ -386,6 +511,13 @@ impl<B: Bits> Unit<B> {
         }
     }
 
+    /// Positions of a half in which the mover is mated, symmetric ones
+    /// counted.
+    pub(crate) fn mated(&self, half: usize) -> u64 {
+        let blocks = self.blocks.iter().filter(|block| block.half == half);
+        blocks.map(|block| block.mated).sum()
+    }
+
     /// The solved cells of a half.
     pub(crate) fn cells(&self, half: usize) -> Cells<'_, B> {
         Cells { unit: self, half }
@@ -393,12 +525,12 @@ impl<B: Bits> Unit<B> {
 }
 
 impl<B: Bits> Cells<'_, B> {
-    /// Scores of one row, for every place of the mover's pieces (those that do
-    /// not fit the row hold nothing), with whether they are free. A place is
-    /// an arrangement times the number of sets of kings plus the set's number;
-    /// rows go likewise.
+    /// Scores of one row as bits, or [`GAP`], for every place of the mover's
+    /// pieces (those that do not fit the row hold nothing), with whether they
+    /// are free. A place is an arrangement times the number of sets of pieces
+    /// plus the set's number; rows go likewise.
     #[inline(always)]
-    pub(crate) fn row(&self, row: u32) -> impl Fn(u32) -> (Score, bool) + '_ {
+    pub(crate) fn row(&self, row: u32) -> impl Fn(u32) -> (u16, bool) + '_ {
         let unit = self.unit;
         let owners = &unit.owners;
         let block = &unit.blocks[owners.first_block[self.half] + (row / owners.block_rows[self.half]) as usize];
@@ -407,15 +539,15 @@ impl<B: Bits> Cells<'_, B> {
         let cells = &block.cells[start..start + width];
         move |place| {
             let cell = cells[place as usize];
-            let score = Score::from_bits(cell);
             // Open to the end: what was kept of conversions is no distance.
-            (if score.is_draw() { Score::DRAW } else { score }, cell & FREE != 0)
+            let score = if cell & GAP == 0 { 0 } else { cell & !FREE };
+            (score, cell & FREE != 0)
         }
     }
 }
 
-/// The lane of a side without kings: one bit stands for the whole row's place.
-const NO_KINGS: &[(u32, u8)] = &[(0, 0)];
+/// The lane of a side without moving pieces: one bit stands for the place.
+const NO_PIECES: &[(u32, u8)] = &[(0, 0)];
 
 impl<B: Bits> Block<B> {
     fn is_busy(&self) -> bool {
@@ -423,65 +555,34 @@ impl<B: Bits> Block<B> {
     }
 
     /// Initialises every position of the block by looking forward.
-    fn start<const SIDEWAYS: bool>(&mut self, at: &Site<'_, B>, solved: &Solved<B>) {
-        let half = self.half;
-        let own = at.frame.own[half];
-        for row in self.rows.clone() {
-            let (opp_men, opp_kings) = at.frame.row_pieces(half, at.men, row);
-            if !(opp_men & opp_kings).is_empty() {
-                continue;
-            }
-            for (arrangement, own_men) in at.men.own[half].iter().enumerate() {
-                let taken = opp_men | opp_kings | *own_men;
-                if SIDEWAYS && !((opp_men | opp_kings) & *own_men).is_empty() || !(opp_kings & *own_men).is_empty() {
-                    continue;
-                }
-                for set in 0..own.len() as u32 {
-                    let own_kings = own.set(set);
-                    if !(own_kings & taken).is_empty() {
-                        continue;
-                    }
-                    let pieces = Pieces {
-                        own_men: *own_men,
-                        own_kings,
-                        opp_men,
-                        opp_kings,
-                    };
-                    let place = (arrangement * own.len()) as u32 + set;
-                    match first_look::<B, SIDEWAYS>(at.frame, solved, &pieces) {
-                        FirstLook::Decided { score, free } => {
-                            self.settle(at, row, place, score, free);
-                        }
-                        FirstLook::Open { conversion } => {
-                            self.open::<SIDEWAYS>(at, row, place, conversion);
-                        }
-                    }
-                }
-            }
+    fn start<R: Rulebook<Set = B>, const SIDEWAYS: bool>(&mut self, at: &Site<'_, R>, solved: &Solved<R>) {
+        match at.frame.rulebook.lanes() {
+            Some(lanes) if !SIDEWAYS => self.start_by_lane(at, solved, lanes),
+            _ => self.start_by_placement::<R, SIDEWAYS>(at, solved),
         }
     }
 
     /// Places in a row.
     #[inline(always)]
-    fn width(&self, at: &Site<'_, B>) -> usize {
-        at.frame.own[self.half].len() * at.men.own[self.half].len()
+    fn width<R: Rulebook<Set = B>>(&self, at: &Site<'_, R>) -> usize {
+        at.frame.own[self.half].len() * at.standing.own[self.half].len()
     }
 
     #[inline(always)]
-    fn cell(&self, at: &Site<'_, B>, row: u32, place: u32) -> usize {
+    fn cell<R: Rulebook<Set = B>>(&self, at: &Site<'_, R>, row: u32, place: u32) -> usize {
         (row - self.rows.start) as usize * self.width(at) + place as usize
     }
 
     /// The first word of a row and arrangement.
     #[inline(always)]
-    fn first_word(&self, at: &Site<'_, B>, row: u32, arrangement: u32) -> u32 {
-        let arrangements = at.men.own[self.half].len() as u32;
+    fn first_word<R: Rulebook<Set = B>>(&self, at: &Site<'_, R>, row: u32, arrangement: u32) -> u32 {
+        let arrangements = at.standing.own[self.half].len() as u32;
         ((row - self.rows.start) * arrangements + arrangement) * at.frame.word_count(self.half) as u32
     }
 
     /// A place's arrangement and set of kings.
     #[inline(always)]
-    fn split<const SIDEWAYS: bool>(&self, at: &Site<'_, B>, place: u32) -> (u32, u32) {
+    fn split<R: Rulebook<Set = B>, const SIDEWAYS: bool>(&self, at: &Site<'_, R>, place: u32) -> (u32, u32) {
         let sets = at.frame.own[self.half].len() as u32;
         if SIDEWAYS {
             (place / sets, place % sets)
@@ -490,10 +591,16 @@ impl<B: Bits> Block<B> {
         }
     }
 
-    #[inline(always)]
-    fn settle(&mut self, at: &Site<'_, B>, row: u32, place: u32, score: Score, free: bool) {
+    /// A placement that is no position.
+    fn leave_out<R: Rulebook<Set = B>>(&mut self, at: &Site<'_, R>, row: u32, place: u32) {
         let cell = self.cell(at, row, place);
-        self.cells[cell] = score.to_bits() | if free { FREE } else { 0 };
+        self.cells[cell] = GAP;
+    }
+
+    #[inline(always)]
+    fn settle<R: Rulebook<Set = B>>(&mut self, at: &Site<'_, R>, row: u32, place: u32, score: Score, free: Free) {
+        let cell = self.cell(at, row, place);
+        self.cells[cell] = score.to_bits() | if free == Free::No { 0 } else { FREE };
         if score.is_draw() {
             return;
         }
@@ -501,33 +608,62 @@ impl<B: Bits> Block<B> {
             self.send(at, row, place, score.is_win());
         } else {
             let kind = EventKind::Decided;
-            self.schedule(u32::from(score.distance()), Event { row, place, kind });
+            let event = Event { row, place, kind };
+            if score.is_spoilt() {
+                self.spoilt.push(event);
+            } else {
+                self.schedule(u32::from(score.distance()), event);
+            }
         }
     }
 
     /// A position with quiet moves inside the unit that its conversions do
-    /// not decide.
+    /// not decide. `held_known`: where its pieces are held has been looked at.
     #[inline(always)]
-    fn open<const SIDEWAYS: bool>(&mut self, at: &Site<'_, B>, row: u32, place: u32, conversion: Option<Score>) {
-        let may_lose = conversion.is_none_or(Score::is_loss);
+    fn open<R: Rulebook<Set = B>, const SIDEWAYS: bool>(
+        &mut self,
+        at: &Site<'_, R>,
+        row: u32,
+        place: u32,
+        conversion: Option<Score>,
+        free: Free,
+        held_known: bool,
+    ) {
+        let may_lose = conversion.is_none_or(|score| score.is_loss() && !score.is_spoilt());
+        let mut kept = match free {
+            Free::No => 0,
+            Free::Score => FREE,
+            Free::Win => FREE | CAPTURE_WINS,
+        };
         if let Some(score) = conversion {
-            if score.is_win() {
+            if score.is_loss() {
+                kept |= score.distance();
+            }
+            if score.is_spoilt() {
+                let kind = if score.is_win() {
+                    EventKind::Win
+                } else {
+                    EventKind::Loss
+                };
+                self.spoilt.push(Event { row, place, kind });
+            } else if score.is_win() {
                 let kind = EventKind::Win;
                 self.schedule(u32::from(score.distance()), Event { row, place, kind });
-            } else if score.is_loss() {
-                let cell = self.cell(at, row, place);
-                self.cells[cell] = score.distance();
             }
         }
-        let (arrangement, set) = self.split::<SIDEWAYS>(at, place);
+        let cell = self.cell(at, row, place);
+        self.cells[cell] = kept;
+        let (arrangement, set) = self.split::<R, SIDEWAYS>(at, place);
         let first = self.first_word(at, row, arrangement);
-        for &(word, king) in at.frame.lanes::<SIDEWAYS>(self.half, set) {
+        for &(word, piece) in at.frame.lanes::<SIDEWAYS>(self.half, set) {
             let lane = &mut self.words[(first + word) as usize];
-            lane.open |= B::bit(king);
+            lane.open |= B::bit(piece);
             if may_lose {
-                lane.may_lose |= B::bit(king);
+                lane.may_lose |= B::bit(piece);
             }
-            self.mark(first + word);
+            if !held_known {
+                self.mark_stale(first + word);
+            }
         }
     }
 
@@ -538,6 +674,13 @@ impl<B: Bits> Block<B> {
             self.is_dirty[at] |= bit;
             self.dirty.push(word);
         }
+    }
+
+    /// As [`Block::mark`], for where the piece is held has to be looked at, too.
+    #[inline(always)]
+    fn mark_stale(&mut self, word: u32) {
+        self.is_stale[(word / 64) as usize] |= 1 << (word % 64);
+        self.mark(word);
     }
 
     /// Adds an event `plies` from the ply last worked off.
@@ -551,7 +694,7 @@ impl<B: Bits> Block<B> {
 
     /// Tells the rows from which the position can be reached.
     #[inline(always)]
-    fn send(&mut self, at: &Site<'_, B>, row: u32, place: u32, won: bool) {
+    fn send<R: Rulebook<Set = B>>(&mut self, at: &Site<'_, R>, row: u32, place: u32, won: bool) {
         let half = self.half;
         let (own, opp) = (at.frame.own[half], at.frame.opp[half]);
         let target = at.frame.other(half);
@@ -567,8 +710,6 @@ impl<B: Bits> Block<B> {
             (row_base, set) = (place / sets * sets, place % sets);
             (place_base, row_set) = (row / rows * rows, row % rows);
         }
-        let set = own.turned(set);
-        let reached = opp.turned(at.frame.row_set(half, row_set));
         let block_rows = at.owners.block_rows[target];
         let mut push = |row: u32, place: u32| {
             // One block is the rule; a division costs as much as the rest.
@@ -579,32 +720,68 @@ impl<B: Bits> Block<B> {
             });
         };
         match &at.frame.rows[target] {
-            Rows::Plain => push(row_base + set, place_base + reached),
+            Rows::Plain => push(row_base + own.turned(set), place_base + opp.turned(row_set)),
             Rows::Folded { classes, .. } => {
-                let (row, symmetries) = &classes[set as usize];
-                for symmetry in symmetries {
-                    push(*row, opp.image(*symmetry, reached));
+                let reached = at.frame.row_set(half, row_set);
+                let (row, symmetries) = classes[set as usize];
+                for symmetry in u64::from(symmetries).squares() {
+                    push(row, opp.turned_image(symmetry, reached));
                 }
+            }
+        }
+    }
+
+    /// What is left is spoilt by the fifty-move rule at best: conversions into
+    /// spoilt results count from now on, and what was known at the hundredth
+    /// ply decides at the one after.
+    fn spoil<R: Rulebook<Set = B>, const SIDEWAYS: bool>(&mut self, at: &Site<'_, R>, clock: Clock) {
+        self.take_in::<R, SIDEWAYS>(at, clock);
+        for event in std::mem::take(&mut self.spoilt) {
+            if event.kind != EventKind::Loss {
+                self.schedule(1, event);
+                continue;
+            }
+            let (arrangement, set) = self.split::<R, SIDEWAYS>(at, event.place);
+            let first = self.first_word(at, event.row, arrangement);
+            let mut all_held = !SIDEWAYS || self.steps_held(at, event.row, arrangement, set);
+            for &(word, piece) in at.frame.lanes::<SIDEWAYS>(self.half, set) {
+                let lane = &mut self.words[(first + word) as usize];
+                lane.may_lose |= lane.open & B::bit(piece);
+                all_held &= lane.held.has(piece);
+            }
+            if all_held {
+                self.schedule(1, event);
             }
         }
     }
 
     /// One ply: takes what has arrived, works off the words it changed and
     /// lets the ply's events happen.
-    fn advance<const SIDEWAYS: bool>(&mut self, at: &Site<'_, B>, ply: u16) {
+    fn advance<R: Rulebook<Set = B>, const SIDEWAYS: bool>(&mut self, at: &Site<'_, R>, clock: Clock) {
+        self.take_in::<R, SIDEWAYS>(at, clock);
+        self.let_happen::<R, SIDEWAYS>(at, clock);
+    }
+
+    fn take_in<R: Rulebook<Set = B>, const SIDEWAYS: bool>(&mut self, at: &Site<'_, R>, clock: Clock) {
         let mut inbox = std::mem::take(&mut self.inbox);
         for arrivals in &mut inbox {
             for arrival in arrivals.drain(..) {
-                self.receive::<SIDEWAYS>(at, arrival);
+                self.receive::<R, SIDEWAYS>(at, arrival);
             }
         }
         self.inbox = inbox;
         let mut dirty = std::mem::take(&mut self.dirty);
         for word in dirty.drain(..) {
-            self.is_dirty[(word / 64) as usize] &= !(1 << (word % 64));
-            self.work_off::<SIDEWAYS>(at, word, ply);
+            let (at_word, bit) = ((word / 64) as usize, 1 << (word % 64));
+            self.is_dirty[at_word] &= !bit;
+            let stale = self.is_stale[at_word] & bit != 0;
+            self.is_stale[at_word] &= !bit;
+            self.work_off::<R, SIDEWAYS>(at, word, stale, clock);
         }
         self.dirty = dirty;
+    }
+
+    fn let_happen<R: Rulebook<Set = B>, const SIDEWAYS: bool>(&mut self, at: &Site<'_, R>, clock: Clock) {
         if let Some(mut events) = self.events.pop_front() {
             for event in events.drain(..) {
                 match event.kind {
@@ -614,12 +791,12 @@ impl<B: Bits> Block<B> {
                         self.send(at, event.row, event.place, won);
                     }
                     EventKind::Win | EventKind::Loss => {
-                        let (arrangement, set) = self.split::<SIDEWAYS>(at, event.place);
-                        let (word, king) = at.frame.lanes::<SIDEWAYS>(self.half, set)[0];
+                        let (arrangement, set) = self.split::<R, SIDEWAYS>(at, event.place);
+                        let (word, piece) = at.frame.lanes::<SIDEWAYS>(self.half, set)[0];
                         let word = self.first_word(at, event.row, arrangement) + word;
-                        if self.words[word as usize].open.has(king) {
+                        if self.words[word as usize].open.has(piece) {
                             let won = event.kind == EventKind::Win;
-                            self.decide::<SIDEWAYS>(at, event.row, event.place, won, ply);
+                            self.decide::<R, SIDEWAYS>(at, event.row, event.place, won, clock);
                         }
                     }
                 }
@@ -629,44 +806,54 @@ impl<B: Bits> Block<B> {
     }
 
     #[inline(always)]
-    fn receive<const SIDEWAYS: bool>(&mut self, at: &Site<'_, B>, arrival: Arrival) {
+    fn receive<R: Rulebook<Set = B>, const SIDEWAYS: bool>(&mut self, at: &Site<'_, R>, arrival: Arrival) {
         let won = arrival.place & 1 == 1;
-        let (arrangement, set) = self.split::<SIDEWAYS>(at, arrival.place >> 1);
+        let (arrangement, set) = self.split::<R, SIDEWAYS>(at, arrival.place >> 1);
         let first = self.first_word(at, self.rows.start + arrival.row, arrangement);
-        for &(word, king) in at.frame.lanes::<SIDEWAYS>(self.half, set) {
+        for &(word, piece) in at.frame.lanes::<SIDEWAYS>(self.half, set) {
             let lane = &mut self.words[(first + word) as usize];
-            // Where men stand still nothing else looks at this word.
-            if !SIDEWAYS && lane.open.is_empty() {
-                continue;
-            }
+            // Where nothing steps sideways nothing else looks at this word.
             if won {
-                lane.won_there |= B::bit(king);
+                if !SIDEWAYS && lane.may_lose.is_empty() && self.spoilt.is_empty() {
+                    continue;
+                }
+                lane.won_there |= B::bit(piece);
+                self.mark_stale(first + word);
             } else {
-                lane.lost_there |= B::bit(king);
+                if !SIDEWAYS && lane.open.is_empty() {
+                    continue;
+                }
+                lane.lost_there |= B::bit(piece);
+                self.mark(first + word);
             }
-            self.mark(first + word);
         }
         if SIDEWAYS && won {
-            // A man may have come from another arrangement, which this
+            // A step may have come from another arrangement, which this
             // arrival was perhaps the last to hold.
-            for step in &at.men.side_steps[self.half][arrangement as usize] {
+            for step in &at.standing.side_steps[self.half][arrangement as usize] {
                 let first = self.first_word(at, self.rows.start + arrival.row, step.to);
                 for &(word, _) in at.frame.lanes::<SIDEWAYS>(self.half, set) {
-                    self.mark(first + word);
+                    self.mark_stale(first + word);
                 }
             }
         }
     }
 
     #[inline(always)]
-    fn work_off<const SIDEWAYS: bool>(&mut self, at: &Site<'_, B>, word: u32, ply: u16) {
+    fn work_off<R: Rulebook<Set = B>, const SIDEWAYS: bool>(
+        &mut self,
+        at: &Site<'_, R>,
+        word: u32,
+        stale: bool,
+        clock: Clock,
+    ) {
         let half = self.half;
         let own = at.frame.own[half];
-        let generator = at.frame.generator;
+        let rulebook = at.frame.rulebook;
         let word_count = at.frame.word_count(half) as u32;
         let (row, others) = (word / word_count, word % word_count);
         let (row, arrangement) = if SIDEWAYS {
-            let arrangements = at.men.own[half].len() as u32;
+            let arrangements = at.standing.own[half].len() as u32;
             (row / arrangements, row % arrangements)
         } else {
             (row, 0)
@@ -675,179 +862,154 @@ impl<B: Bits> Block<B> {
         let lane = self.words[word as usize];
         let sets = own.len() as u32;
         if SIDEWAYS && !lane.lost_there.is_empty() {
-            self.men_win(at, row, arrangement, others, lane.lost_there, ply);
+            self.steps_win(at, row, arrangement, others, lane.lost_there, clock);
         }
         if lane.open.is_empty() {
             self.words[word as usize].lost_there = B::ZERO;
             return;
         }
-        let (opp_men, opp_kings) = at.frame.row_pieces(half, at.men, row);
-        let has_kings = !SIDEWAYS || own.count() > 0;
-        let other_kings = if has_kings { own.word(others) } else { B::ZERO };
-        let empty =
-            generator.playable() & !(at.men.own[half][arrangement as usize] | opp_men | opp_kings | other_kings);
-        let place = |king: u8| arrangement * sets + if has_kings { own.joined(others, king) } else { 0 };
+        let (opp_standing, opp_moving) = at.frame.row_pieces(half, at.standing, row);
+        let moves = !SIDEWAYS || own.count() > 0;
+        let others_moving = if moves { own.word(others) } else { B::ZERO };
+        let own_standing = at.standing.own[half][arrangement as usize];
+        let empty = rulebook.squares() & !(own_standing | opp_standing | opp_moving | others_moving);
+        let board = || at.board(half, arrangement, row, others);
+        let place = |piece: u8| arrangement * sets + if moves { own.joined(others, piece) } else { 0 };
         if !lane.lost_there.is_empty() {
             self.words[word as usize].lost_there = B::ZERO;
-            if has_kings {
-                let won = generator.king_spread(lane.lost_there, empty) & self.words[word as usize].open;
-                for king in won.squares() {
-                    self.decide::<SIDEWAYS>(at, row, place(king), true, ply);
+            if moves {
+                let kind = own.kind(others);
+                let won = rulebook.spread(kind, lane.lost_there, empty, board) & self.words[word as usize].open;
+                for piece in won.squares() {
+                    self.decide::<R, SIDEWAYS>(at, row, place(piece), true, clock);
                 }
             }
         }
-        let held = if has_kings {
-            empty & !generator.king_spread(empty & !lane.won_there, empty)
+        if !stale {
+            return;
+        }
+        let held = if moves {
+            empty & !rulebook.spread(own.kind(others), empty & !lane.won_there, empty, board)
         } else {
             B::bit(0)
         };
-        // What sideways moves of men depend on may have changed without news
-        // of this king.
+        // What sideways moves depend on may have changed without news
+        // of this piece.
         let news = if SIDEWAYS { held } else { held & !lane.held };
         self.words[word as usize].held = held;
         let lost = news & self.words[word as usize].may_lose;
-        for king in lost.squares() {
-            let place = place(king);
-            let (_, set) = self.split::<SIDEWAYS>(at, place);
+        for piece in lost.squares() {
+            let place = place(piece);
+            let (_, set) = self.split::<R, SIDEWAYS>(at, place);
             let first = self.first_word(at, row, arrangement);
             let all_held = at
                 .frame
                 .lanes::<SIDEWAYS>(half, set)
                 .iter()
-                .all(|&(word, king)| self.words[(first + word) as usize].held.has(king));
-            if !all_held || SIDEWAYS && !self.men_held(at, row, arrangement, set) {
+                .all(|&(word, piece)| self.words[(first + word) as usize].held.has(piece));
+            if !all_held || SIDEWAYS && !self.steps_held(at, row, arrangement, set) {
                 continue;
             }
             let conversion = self.cells[self.cell(at, row, place)] & Score::MAX_DISTANCE;
-            if at.frame.metric != Metric::Wld && conversion > ply {
+            if at.frame.metric != Metric::Wld && conversion > clock.ply && !clock.is_turn() {
                 let kind = EventKind::Loss;
                 // Index 0 of the queue is the ply being worked off.
-                self.schedule(u32::from(conversion - ply) + 1, Event { row, place, kind });
+                self.schedule(u32::from(conversion - clock.ply) + 1, Event { row, place, kind });
             } else {
-                self.decide::<SIDEWAYS>(at, row, place, false, ply);
+                self.decide::<R, SIDEWAYS>(at, row, place, false, clock);
             }
         }
     }
 
-    /// Positions from which a man can step sideways to one of `lost_there`
-    /// are wins. Such a step can be taken back, so the steps from here lead
+    /// Positions from which a standing piece can step sideways to one of
+    /// `lost_there` are wins. Such a step can be taken back, so the steps from here lead
     /// to them.
-    fn men_win(&mut self, at: &Site<'_, B>, row: u32, arrangement: u32, others: u32, lost_there: B, ply: u16) {
+    fn steps_win<R: Rulebook<Set = B>>(
+        &mut self,
+        at: &Site<'_, R>,
+        row: u32,
+        arrangement: u32,
+        others: u32,
+        lost_there: B,
+        clock: Clock,
+    ) {
         let own = at.frame.own[self.half];
         let sets = own.len() as u32;
-        for step in &at.men.side_steps[self.half][arrangement as usize] {
+        for step in &at.standing.side_steps[self.half][arrangement as usize] {
             let word = self.first_word(at, row, step.to) + others;
             let mut won = lost_there & self.words[word as usize].open;
             if let Some(over) = step.over {
                 let there = own.count() > 0 && own.word(others).has(over);
                 if !there {
-                    // Only where the king of this lane is the one leapt over.
+                    // Only where the piece of this lane is the one leapt over.
                     won &= if own.count() > 0 { B::bit(over) } else { B::ZERO };
                 }
             }
-            for king in won.squares() {
-                let set = if own.count() > 0 { own.joined(others, king) } else { 0 };
-                self.decide::<true>(at, row, step.to * sets + set, true, ply);
+            for piece in won.squares() {
+                let set = if own.count() > 0 { own.joined(others, piece) } else { 0 };
+                self.decide::<R, true>(at, row, step.to * sets + set, true, clock);
             }
         }
     }
 
-    /// Whether every sideways step of a man leads to a win of the opponent.
-    fn men_held(&self, at: &Site<'_, B>, row: u32, arrangement: u32, set: u32) -> bool {
+    /// Whether every sideways step leads to a win of the opponent.
+    fn steps_held<R: Rulebook<Set = B>>(&self, at: &Site<'_, R>, row: u32, arrangement: u32, set: u32) -> bool {
         let own = at.frame.own[self.half];
-        let own_kings = own.set(set);
-        let (opp_men, opp_kings) = at.frame.row_pieces(self.half, at.men, row);
-        let taken = own_kings | opp_men | opp_kings;
-        let (word, king) = at.frame.lanes::<true>(self.half, set)[0];
-        at.men.side_steps[self.half][arrangement as usize].iter().all(|step| {
-            taken.has(step.target)
-                || step.over.is_some_and(|over| !own_kings.has(over))
-                || self.words[(self.first_word(at, row, step.to) + word) as usize]
-                    .won_there
-                    .has(king)
-        })
+        let own_moving = own.set(set);
+        let (opp_standing, opp_moving) = at.frame.row_pieces(self.half, at.standing, row);
+        let taken = own_moving | opp_standing | opp_moving;
+        let (word, piece) = at.frame.lanes::<true>(self.half, set)[0];
+        at.standing.side_steps[self.half][arrangement as usize]
+            .iter()
+            .all(|step| {
+                taken.has(step.target)
+                    || step.over.is_some_and(|over| !own_moving.has(over))
+                    || self.words[(self.first_word(at, row, step.to) + word) as usize]
+                        .won_there
+                        .has(piece)
+            })
     }
 
     #[inline(always)]
-    fn decide<const SIDEWAYS: bool>(&mut self, at: &Site<'_, B>, row: u32, place: u32, won: bool, ply: u16) {
-        let (arrangement, set) = self.split::<SIDEWAYS>(at, place);
-        let first = self.first_word(at, row, arrangement);
-        for &(word, king) in at.frame.lanes::<SIDEWAYS>(self.half, set) {
-            let lane = &mut self.words[(first + word) as usize];
-            lane.open &= !B::bit(king);
-            lane.may_lose &= !B::bit(king);
+    fn decide<R: Rulebook<Set = B>, const SIDEWAYS: bool>(
+        &mut self,
+        at: &Site<'_, R>,
+        row: u32,
+        place: u32,
+        won: bool,
+        clock: Clock,
+    ) {
+        if clock.is_turn() {
+            // Known after the hundredth ply, so as the first that is spoilt.
+            let kind = if won { EventKind::Win } else { EventKind::Loss };
+            self.schedule(u32::from(Score::FIFTY_MOVES) + 1, Event { row, place, kind });
+            return;
         }
-        let distance = if at.frame.metric == Metric::Wld { 0 } else { ply };
-        let score = if won {
+        let (arrangement, set) = self.split::<R, SIDEWAYS>(at, place);
+        let first = self.first_word(at, row, arrangement);
+        for &(word, piece) in at.frame.lanes::<SIDEWAYS>(self.half, set) {
+            let lane = &mut self.words[(first + word) as usize];
+            lane.open &= !B::bit(piece);
+            lane.may_lose &= !B::bit(piece);
+        }
+        let distance = if at.frame.metric == Metric::Wld { 0 } else { clock.ply };
+        let mut score = if won {
             Score::win(distance)
         } else {
             Score::loss(distance)
         };
+        if clock.spoilt {
+            score = score.spoilt();
+        }
         let cell = self.cell(at, row, place);
-        self.cells[cell] = score.to_bits();
+        // A quiet win must be told by the entry, unless a capture wins, too.
+        let kept = self.cells[cell];
+        let free = if won && kept & CAPTURE_WINS == 0 {
+            0
+        } else {
+            kept & FREE
+        };
+        self.cells[cell] = score.to_bits() | free;
         self.send(at, row, place, won);
     }
-}
-
-/// What looking one move ahead says of a position.
-enum FirstLook {
-    /// Nothing inside the unit can change it.
-    Decided { score: Score, free: bool },
-    /// Quiet king moves matter, too; the best conversion, if there is one.
-    Open { conversion: Option<Score> },
-}
-
-#[inline(always)]
-fn first_look<B: Bits, const SIDEWAYS: bool>(
-    frame: &UnitFrame<'_, B>,
-    solved: &Solved<B>,
-    pieces: &Pieces<B>,
-) -> FirstLook {
-    let generator = frame.generator;
-    let metric = frame.metric;
-    // In WLD, nothing is better than a win.
-    let enough = |score: Score| metric == Metric::Wld && score.is_win();
-    // None if there is no capture; looking for them says so.
-    let mut best = solved.best_capture(pieces, metric);
-    if let Some(score) = best
-        && generator.forced()
-    {
-        return FirstLook::Decided { score, free: true };
-    }
-    if !pieces.own_men.is_empty() && !best.is_some_and(enough) {
-        let mut take = |score: Score| {
-            best = Some(best.map_or(score, |best| {
-                if score.preference() > best.preference() {
-                    score
-                } else {
-                    best
-                }
-            }));
-        };
-        generator.man_quiets(pieces, |step| {
-            if SIDEWAYS && generator.same_rank(step) {
-                return true;
-            }
-            let score = solved.after(&generator.after(pieces, step)).before_move(metric, true);
-            take(score);
-            !enough(score)
-        });
-    }
-    match best {
-        Some(score) if enough(score) => return FirstLook::Decided { score, free: false },
-        Some(score) if metric == Metric::Dtz && score.is_win() => {
-            return FirstLook::Decided { score, free: false };
-        }
-        _ => {}
-    }
-    let empty = generator.playable() & !pieces.occupied();
-    if !generator.king_spread(pieces.own_kings, empty).is_empty() || SIDEWAYS && generator.has_side_step(pieces) {
-        return FirstLook::Open { conversion: best };
-    }
-    let score = best.unwrap_or(if generator.stuck_wins() {
-        Score::win(0)
-    } else {
-        Score::loss(0)
-    });
-    FirstLook::Decided { score, free: false }
 }

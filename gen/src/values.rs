@@ -4,19 +4,26 @@ use std::sync::atomic::{AtomicU8, AtomicU16, Ordering::Relaxed};
 
 use petrov_probe::{Metric, Score};
 
+/// The outcome that stands for no position.
+pub(crate) const GAP_OUTCOME: u8 = 3;
+
 /// Values in solving order. Tasks write disjoint ranges and read ranges that
 /// are complete; both only need relaxed atomics, which cost what plain loads
 /// and stores do, because the end of a parallel loop orders everything.
 #[derive(Debug)]
 pub(crate) struct Values {
-    /// Two bits a position: 0 draw, 1 win, 2 loss. Only for WLD.
+    /// Two bits a position: 0 draw, 1 win, 2 loss, 3 no position. Only for WLD.
     outcomes: Box<[AtomicU8]>,
-    /// The score itself. Only for distances.
+    /// The score itself, or [`GAP`]. Only for distances.
     scores: Box<[AtomicU16]>,
     /// One bit a position: its entry in the table is free. Given back once
     /// the table is written.
     free: Box<[AtomicU8]>,
 }
+
+/// Stands in place of a score for a placement that is no position: both a win
+/// and a loss.
+pub(crate) const GAP: u16 = 3 << 14;
 
 fn zeroed8(len: u64) -> Box<[AtomicU8]> {
     (0..len).map(|_| AtomicU8::new(0)).collect()
@@ -74,6 +81,16 @@ impl Values {
         }
     }
 
+    /// Whether the placement is no position.
+    #[inline(always)]
+    pub(crate) fn is_gap(&self, index: u64) -> bool {
+        if self.only_outcomes() {
+            self.outcome(index) == GAP_OUTCOME
+        } else {
+            self.scores[index as usize].load(Relaxed) == GAP
+        }
+    }
+
     /// Whether the mover's capture decides the position.
     #[inline(always)]
     pub(crate) fn is_free(&self, index: u64) -> bool {
@@ -110,22 +127,20 @@ pub(crate) struct Cursor<'a> {
 }
 
 impl Cursor<'_> {
+    /// `score` are the bits of a score, or [`GAP`].
     #[inline(always)]
-    pub(crate) fn push(&mut self, score: Score, free: bool) {
+    pub(crate) fn push(&mut self, score: u16, free: bool) {
         let index = self.next;
         self.next += 1;
         if self.values.scores.is_empty() {
-            let code = if score.is_win() {
-                1
-            } else {
-                u8::from(score.is_loss()) << 1
-            };
+            // 1 for a win, 2 for a loss, both for neither.
+            let code = (score >> 14) as u8;
             self.outcomes |= code << (index % 4 * 2);
             if index % 4 == 3 {
                 self.flush_outcomes();
             }
         } else {
-            self.values.scores[index as usize].store(score.to_bits(), Relaxed);
+            self.values.scores[index as usize].store(score, Relaxed);
         }
         self.free |= u8::from(free) << (index % 8);
         if index % 8 == 7 {

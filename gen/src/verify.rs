@@ -18,16 +18,13 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
 
-use petrov_games::Bits;
-use petrov_games::draughts::{Colour, Engine, Game, Generator, Goal, Position};
-use petrov_probe::{
-    DigitOrder, EXTENSION, Material, Metric, OpenError, ProbeError, Prober, Score, SliceIndex, Table, Tables, Value,
-    View,
-};
+use petrov_games::{Colour, Game, Material, Rulebook, View, with_rulebook};
+use petrov_probe::{DigitOrder, EXTENSION, Metric, OpenError, ProbeError, Prober, Score, SliceIndex, Table, Tables};
 use rayon::prelude::*;
 
 use crate::build::Progress;
 use crate::plan::{PlanError, What, materials};
+use crate::solved::outcome_score;
 
 /// How far a check goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -132,8 +129,8 @@ pub enum VerifyError {
 ///
 /// # Errors
 /// See [`VerifyError`]; nothing that a table holds is one.
-pub fn verify(
-    game: &Game,
+pub fn verify<G: Game>(
+    game: &G,
     what: Option<What>,
     dirs: &[PathBuf],
     depth: Depth,
@@ -154,14 +151,14 @@ pub fn verify(
     }))
 }
 
-struct Check<'a> {
-    game: &'a Game,
+struct Check<'a, G> {
+    game: &'a G,
     tables: &'a Tables,
     depth: Depth,
     progress: &'a Progress,
 }
 
-impl Check<'_> {
+impl<G: Game> Check<'_, G> {
     fn run(&self, wanted: Option<Vec<Material>>) -> VerifyReport {
         let mut report = VerifyReport::default();
         let finding = |file: &Path, what: String| Finding {
@@ -191,7 +188,12 @@ impl Check<'_> {
                         report.findings.push(finding(table.path(), format!("holds {name}")));
                     }
                     if wanted.as_ref().is_none_or(|wanted| wanted.contains(&material)) {
-                        let key = (material.pieces(), material.men(), material.to_string(), parts.metric);
+                        let key = (
+                            material.pieces(),
+                            self.standing(&material),
+                            material.to_string(),
+                            parts.metric,
+                        );
                         found.entry(key).or_insert((material, table));
                     }
                 }
@@ -217,7 +219,12 @@ impl Check<'_> {
             }
             for material in wanted {
                 for metric in &metrics {
-                    let key = (material.pieces(), material.men(), material.to_string(), *metric);
+                    let key = (
+                        material.pieces(),
+                        self.standing(material),
+                        material.to_string(),
+                        *metric,
+                    );
                     if !found.contains_key(&key) {
                         let file = PathBuf::from(format!("{}/{material}.{metric}", self.game.name()));
                         report.findings.push(finding(&file, "the table is missing".to_owned()));
@@ -258,10 +265,9 @@ impl Check<'_> {
             let mut positions = 0;
             if let (true, Some(prober)) = (findings.is_empty() && self.depth != Depth::Checksums, &prober) {
                 let by_distance = proved.get(&name).copied().unwrap_or(false);
-                (positions, findings) = match self.game.engine() {
-                    Engine::Narrow(generator) => self.values(generator, prober, table, material, metric, by_distance),
-                    Engine::Wide(generator) => self.values(generator, prober, table, material, metric, by_distance),
-                };
+                (positions, findings) = with_rulebook!(self.game, rulebook => {
+                    self.values(&**rulebook, prober, table, material, metric, by_distance)
+                });
             }
             let leans = metric != Metric::Wld || proved.get(&name).copied().unwrap_or(false);
             let verdict = match self.depth {
@@ -287,11 +293,16 @@ impl Check<'_> {
         report
     }
 
+    /// Standing pieces of a material.
+    fn standing(&self, material: &Material) -> u8 {
+        with_rulebook!(self.game, rulebook => material.count(rulebook.standing_letter()))
+    }
+
     /// Derives values again; gives the entries looked at and what is wrong.
-    fn values<B: Bits>(
+    fn values<R: Rulebook<Position = G::Position>>(
         &self,
-        generator: &Generator<B>,
-        prober: &Prober<'_>,
+        rulebook: &R,
+        prober: &Prober<'_, G>,
         table: &Table,
         material: Material,
         metric: Metric,
@@ -318,8 +329,8 @@ impl Check<'_> {
         for (number, view) in material.views().iter().enumerate() {
             let side = &table.header().sides()[number];
             let (own, opp) = material.armies(*view);
-            let Some(index) = DigitOrder::from_code(side.order)
-                .and_then(|order| SliceIndex::<B>::new(self.game.rules(), self.game.board(), own, opp, order))
+            let Some(index) =
+                DigitOrder::from_code(side.order).and_then(|order| SliceIndex::new(rulebook, &own, &opp, order))
             else {
                 report(finding(
                     None,
@@ -347,13 +358,17 @@ impl Check<'_> {
                     let mut counts: BTreeMap<u16, u64> = BTreeMap::new();
                     for n in chunk * CHUNK..((chunk + 1) * CHUNK).min(count) {
                         let entry = if every { n } else { scattered(n, index.len()) };
-                        let position = generator.position(&index.unrank(entry), turn);
-                        match self.check_position(prober, &position, metric, by_distance) {
+                        let placement: R::Placement = index.unrank(entry);
+                        if rulebook.has_gaps() && !rulebook.is_placement(&placement) {
+                            continue;
+                        }
+                        let position = rulebook.position(&placement, turn);
+                        match self.check_position(rulebook, prober, &position, metric, by_distance) {
                             Ok((stored, None)) => {
                                 *counts.entry(stored.to_bits()).or_default() += index.weight(index.lead_of(entry));
                             }
                             Ok((stored, Some((expected, what)))) => {
-                                let fen = self.game.format_fen(&position);
+                                let fen = self.game.fen(&position);
                                 report(finding(Some(fen), Some(stored), Some(expected), what.to_owned()));
                             }
                             Err(error) => {
@@ -376,15 +391,19 @@ impl Check<'_> {
                 let what = format!("{count} entries cannot be checked: {reason}");
                 report(finding(None, None, None, what));
             }
-            let longest = side.palette.iter().filter(|entry| entry.value == Value::Win);
-            let longest = longest.map(|entry| entry.distance).max();
+            let wins = side
+                .palette
+                .iter()
+                .map(|entry| entry.score())
+                .filter(|score| score.is_win());
+            let longest = wins.map(Score::distance).max();
             let told = side
                 .longest_win
-                .map(|entry| generator.position(&index.unrank(entry), turn));
+                .map(|entry| rulebook.position(&index.unrank::<R::Placement>(entry), turn));
             let right = match (told, longest) {
                 (Some(position), Some(plies)) => prober
                     .score(&position, metric)
-                    .is_ok_and(|score| score == Score::win(plies)),
+                    .is_ok_and(|score| score.is_win() && score.distance() == plies),
                 (told, longest) => told.is_none() && longest.is_none(),
             };
             if !right {
@@ -413,10 +432,11 @@ impl Check<'_> {
 
     /// The stored score of a position, and, if it is wrong, the right one and
     /// what is wrong.
-    fn check_position(
+    fn check_position<R: Rulebook<Position = G::Position>>(
         &self,
-        prober: &Prober<'_>,
-        position: &Position,
+        rulebook: &R,
+        prober: &Prober<'_, G>,
+        position: &G::Position,
         metric: Metric,
         by_distance: bool,
     ) -> Result<(Score, Option<Fault>), ProbeError> {
@@ -424,25 +444,20 @@ impl Check<'_> {
         let mut best: Option<Score> = None;
         for played in self.game.legal_moves(position) {
             let after = prober.score(&self.game.after(position, &played), metric)?;
-            let score = after.before_move(metric, self.game.is_conversion(&played));
+            let mut score = after.before_move(metric, self.game.is_conversion(&played));
+            if metric == Metric::Dtz && rulebook.fifty_moves() {
+                score = score.within_fifty_moves();
+            }
             if best.is_none_or(|best| score.preference() > best.preference()) {
                 best = Some(score);
             }
         }
-        let stuck = if self.game.rules().goal == Goal::Misere {
-            Score::win(0)
-        } else {
-            Score::loss(0)
-        };
-        let expected = match best {
-            Some(score) => score,
+        let expected = best.unwrap_or_else(|| {
             // Without a move the game is over.
-            None => match self.game.finished(position) {
-                Some(winner) if winner == position.turn => Score::win(0),
-                Some(_) => Score::loss(0),
-                None => stuck,
-            },
-        };
+            let placement = rulebook.view(position);
+            let ending = rulebook.blocked(&placement);
+            outcome_score(rulebook.finished(&placement).unwrap_or(ending.outcome))
+        });
         if stored != expected {
             return Ok((stored, Some((expected, "not what its moves lead to"))));
         }

@@ -18,6 +18,21 @@ use zstd::zstd_safe::CParameter;
 /// What a source gives instead of a code for a free entry.
 pub const FREE: u16 = u16::MAX;
 
+/// What a source gives for an entry that may hold either of two codes below 4:
+/// the first is the one to hold if it makes no difference.
+#[must_use]
+pub fn one_of(code: u16, other: u16) -> u16 {
+    debug_assert!(code < 4 && other < 4);
+    ONE_OF | code << 8 | 1 << code | 1 << other
+}
+
+/// Above all codes: a set of codes as four bits, and one of it.
+const ONE_OF: u16 = 0xe000;
+
+fn is_one_of(code: u16) -> bool {
+    code & 0xf000 == ONE_OF
+}
+
 /// Blocks compressed, for each thread, before the results are written: enough that
 /// threads rarely wait for each other, and no more than some MB of memory each.
 const BLOCKS_PER_THREAD: usize = 64;
@@ -25,7 +40,8 @@ const BLOCKS_PER_THREAD: usize = 64;
 /// The codes of a table's entries, in the order in which they are stored.
 pub trait CodeSource: Sync {
     /// Puts the codes of the entries `range` of side number `side` into `codes`, which has the
-    /// range's length: an index into the palette below its `stored`, or [`FREE`].
+    /// range's length: an index into the palette below its `stored`, [`FREE`] or, where at most four values are
+    /// stored, [`one_of`] two.
     /// Called for each block from any thread, in any order.
     fn codes(&self, side: usize, range: Range<u64>, codes: &mut [u16]);
 }
@@ -216,7 +232,10 @@ pub(crate) fn compressed_bytes(
 /// the first one that is not free before any was met: runs grow and no new one begins. 0 if all are free.
 fn pack_filled(codes: &mut [u16], packing: Packing, packed: &mut Vec<u8>) -> Result<(), PackError> {
     let limit = packing.codes();
-    let sound = |code: u16| code == FREE || u32::from(code) < limit;
+    let sound = |code: u16| {
+        let in_set = is_one_of(code) && limit <= 4 && u32::from(code & 15) < 1 << limit;
+        code == FREE || u32::from(code) < limit || in_set
+    };
     if packing.per_byte() > 1
         && let Some(&code) = codes.iter().find(|&&code| !sound(code))
     {
@@ -244,7 +263,7 @@ fn pack_filled(codes: &mut [u16], packing: Packing, packed: &mut Vec<u8>) -> Res
 }
 
 fn first_code(codes: &[u16]) -> u16 {
-    codes.iter().copied().find(|&code| code != FREE).unwrap_or(0)
+    codes.iter().copied().find(|&code| code < ONE_OF).unwrap_or(0)
 }
 
 /// Packs codes below `limit`, of which `K` share a byte.
@@ -252,19 +271,29 @@ fn pack_shared<const K: usize>(codes: &[u16], limit: u32, packed: &mut Vec<u8>) 
     let mut last = first_code(codes);
     let mut bytes = Frequencies::new(limit, K);
     let mut pack = |codes: &[u16; K]| {
-        let (mut fixed, mut free) = (0, 0);
+        // `allowed` has a bit for each code below 4 that each place may hold.
+        let (mut fixed, mut free, mut allowed) = (0, 0, 0);
         let (mut repeated, mut scale) = (0, 1);
         for (at, &code) in codes.iter().enumerate() {
             if code == FREE {
                 free |= 15 << (4 * at);
+                allowed |= 15 << (4 * at);
+            } else if is_one_of(code) {
+                free |= 15 << (4 * at);
+                allowed |= u32::from(code & 15) << (4 * at);
+                if code >> last & 1 == 0 {
+                    last = code >> 8 & 3;
+                }
             } else {
                 last = code;
                 fixed |= u32::from(code) << (4 * at);
+                allowed |= 1 << (4 * at + usize::from(code & 3));
             }
             repeated += u32::from(last) * scale;
             scale *= limit;
         }
-        let (byte, digits) = bytes.choose(fixed, free, repeated as u8);
+        let fits = Fits { fixed, free, allowed };
+        let (byte, digits) = bytes.choose(fits, repeated as u8);
         last = (digits >> (4 * (K - 1)) & 15) as u16;
         packed.push(byte);
     };
@@ -280,6 +309,8 @@ fn pack_shared<const K: usize>(codes: &[u16], limit: u32, packed: &mut Vec<u8>) 
 
 /// How often each packed byte occurred so far in a block.
 struct Frequencies {
+    /// At most four codes, so that sets of them are told apart.
+    few: bool,
     /// The bytes that codes pack to, from the most to the least frequent.
     ranking: Vec<Frequency>,
     /// The place of each byte in the ranking.
@@ -291,7 +322,18 @@ struct Frequency {
     count: u32,
     /// The codes in the byte, four bits for each: where codes share a byte there are at most 16.
     digits: u32,
+    /// Four bits for each code of which one is set, if there are few codes.
+    bits: u32,
     byte: u8,
+}
+
+/// What the codes of a byte must be: given ones outside the free places, and if there are few codes one of a
+/// set everywhere.
+#[derive(Clone, Copy)]
+struct Fits {
+    fixed: u32,
+    free: u32,
+    allowed: u32,
 }
 
 impl Frequencies {
@@ -300,28 +342,42 @@ impl Frequencies {
             let digit = |at| byte / limit.pow(at) % limit;
             (0..per_byte as u32).map(|at| digit(at) << (4 * at)).sum()
         };
+        let few = limit <= 4;
+        let bits_of = |byte: u32| {
+            let digit = |at| byte / limit.pow(at) % limit;
+            (0..per_byte as u32).map(|at| 1 << (4 * at + digit(at))).sum()
+        };
         let top = limit.pow(per_byte as u32).min(256);
         let ranking = (0..top).map(|byte| Frequency {
             count: 0,
             digits: digits_of(byte),
+            bits: if few { bits_of(byte) } else { 0 },
             byte: byte as u8,
         });
         Self {
+            few,
             ranking: ranking.collect(),
             places: std::array::from_fn(|byte| byte as u8),
         }
     }
 
-    /// Picks a byte with the codes `fixed` outside `free`, counts it and returns it with its codes.
-    fn choose(&mut self, fixed: u32, free: u32, repeated: u8) -> (u8, u32) {
+    /// Picks a byte that fits, counts it and returns it with its codes. `repeated` must fit.
+    fn choose(&mut self, fits: Fits, repeated: u8) -> (u8, u32) {
         let ranking = &mut self.ranking;
         let mut place = usize::from(self.places[usize::from(repeated)]);
-        if free != 0 {
+        if fits.free != 0 {
+            let few = self.few;
             let enough = 2 * ranking[place].count;
             let better = ranking[..place]
                 .iter()
                 .take_while(|other| other.count > enough)
-                .position(|other| other.digits & !free == fixed);
+                .position(|other| {
+                    if few {
+                        other.bits & !fits.allowed == 0
+                    } else {
+                        other.digits & !fits.free == fits.fixed
+                    }
+                });
             place = better.unwrap_or(place);
         }
         let mut chosen = ranking[place];
@@ -571,9 +627,9 @@ fn remove_leftovers(folder: &Path, prefix: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use petrov_games::draughts::Colour;
-    use petrov_probe::format::{Family, PaletteEntry, SideParts};
-    use petrov_probe::{BlockCache, Metric, Table, Value};
+    use petrov_games::Colour;
+    use petrov_probe::format::{FreeEntries, PaletteEntry, SideParts};
+    use petrov_probe::{BlockCache, Metric, Table, Value50};
 
     /// An empty folder that goes with the value.
     struct Folder(PathBuf);
@@ -606,7 +662,7 @@ mod tests {
         let palette: Vec<_> = (0..values)
             .map(|i| match metric {
                 Metric::Wld => {
-                    let value = [Value::Win, Value::Draw, Value::Loss][usize::from(i)];
+                    let value = [Value50::Win, Value50::Draw, Value50::Loss][usize::from(i)];
                     PaletteEntry {
                         value,
                         distance: 0,
@@ -614,7 +670,7 @@ mod tests {
                     }
                 }
                 _ => PaletteEntry {
-                    value: Value::Win,
+                    value: Value50::Win,
                     distance: i,
                     count: 9,
                 },
@@ -629,11 +685,15 @@ mod tests {
             palette: palette.clone(),
             stored: values.into(),
             longest_win: Some(0),
+            mated: None,
         };
         HeaderParts {
-            family: Family::Draughts,
+            family: "draughts".into(),
             metric,
-            free_entries: true,
+            free_entries: FreeEntries {
+                captures: true,
+                ..FreeEntries::default()
+            },
             fingerprint: [7; 16],
             game: "russian".into(),
             material: "KKMvK".into(),

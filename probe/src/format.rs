@@ -8,8 +8,8 @@ use std::io::{self, Read};
 use sha2::{Digest, Sha256};
 
 use crate::pack::{Packing, Places};
-use crate::score::{Metric, Score, Value};
-use petrov_games::draughts::Colour;
+use crate::score::{Metric, Score, Value, Value50};
+use petrov_games::Colour;
 
 /// The first bytes of every table file.
 pub const MAGIC: [u8; 8] = *b"\x89PETROV\n";
@@ -26,7 +26,6 @@ pub const FILE_CHECKSUM_BYTES: usize = 16;
 const PREFIX_BYTES: usize = 14;
 const HEADER_CRC_BYTES: usize = 4;
 const BLOCK_CRC_BYTES: usize = 4;
-const FREE_ENTRIES: u8 = 1;
 /// Longest game name and material, in bytes.
 const MAX_NAME_BYTES: usize = 64;
 /// Wins and losses at every distance, and the draw.
@@ -78,51 +77,74 @@ fn impossible<T>(field: &'static str, value: impl ToString, expected: impl Into<
     })
 }
 
-/// The family of games a table belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Family {
-    /// Draughts.
-    Draughts,
-    /// Chess.
-    Chess,
+/// The byte of a value in the file.
+const fn value_byte(value: Value50) -> u8 {
+    value as u8
 }
 
-impl Family {
-    const ALL: [Self; 2] = [Self::Draughts, Self::Chess];
+const VALUES: [Value50; 5] = [
+    Value50::Loss,
+    Value50::BlessedLoss,
+    Value50::Draw,
+    Value50::CursedWin,
+    Value50::Win,
+];
 
-    /// The name used in text and JSON.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Draughts => "draughts",
-            Self::Chess => "chess",
+fn value_of_byte(byte: u8) -> Result<Value50, FormatError> {
+    match VALUES.get(usize::from(byte)) {
+        Some(value) => Ok(*value),
+        None => impossible("value", byte, "0 (loss) to 4 (win)"),
+    }
+}
+
+/// Which entries may hold anything, so that a reader must not go by them alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct FreeEntries {
+    /// Entries whose mover has a capture: captures are compulsory, and they decide.
+    pub captures: bool,
+    /// Entries whose mover has a winning capture; those with a drawing one may hold a loss where the
+    /// value is a draw. The value is the better of the entry's and the captures'.
+    pub up_to_capture: bool,
+    /// Entries of no position, as the side not to move would be in check.
+    pub gaps: bool,
+}
+
+impl FreeEntries {
+    const CAPTURES: u8 = 1;
+    const UP_TO_CAPTURE: u8 = 2;
+    const GAPS: u8 = 4;
+
+    fn byte(self) -> u8 {
+        let flag = |set: bool, flag: u8| if set { flag } else { 0 };
+        flag(self.captures, Self::CAPTURES)
+            | flag(self.up_to_capture, Self::UP_TO_CAPTURE)
+            | flag(self.gaps, Self::GAPS)
+    }
+
+    fn of_byte(byte: u8) -> Result<Self, FormatError> {
+        let free = Self {
+            captures: byte & Self::CAPTURES != 0,
+            up_to_capture: byte & Self::UP_TO_CAPTURE != 0,
+            gaps: byte & Self::GAPS != 0,
+        };
+        if free.byte() != byte || free.captures && free.up_to_capture {
+            return impossible("flags", byte, "1 or 2 for captures, and 4 for gaps");
         }
+        Ok(free)
     }
-}
 
-/// The byte of a value in the file. 1 and 3 are kept for the chess values between.
-const fn value_byte(value: Value) -> u8 {
-    match value {
-        Value::Loss => 0,
-        Value::Draw => 2,
-        Value::Win => 4,
-    }
-}
-
-fn value_of_byte(byte: u8) -> Result<Value, FormatError> {
-    match byte {
-        0 => Ok(Value::Loss),
-        2 => Ok(Value::Draw),
-        4 => Ok(Value::Win),
-        _ => impossible("value", byte, "0 (loss), 2 (draw) or 4 (win)"),
+    /// Whether any entry can be free.
+    const fn any(self) -> bool {
+        self.captures || self.up_to_capture || self.gaps
     }
 }
 
 /// One value that occurs in a side, with how often it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PaletteEntry {
-    /// For the side to move.
-    pub value: Value,
+    /// For the side to move; cursed wins and blessed losses only where distances are those to the next
+    /// conversion.
+    pub value: Value50,
     /// In plies, at most [`Score::MAX_DISTANCE`]; 0 for draws and in tables of metric wld.
     pub distance: u16,
     /// Positions with this value and distance, no symmetry used, free entries included.
@@ -133,7 +155,17 @@ impl PaletteEntry {
     /// Value and distance in one.
     #[must_use]
     pub fn score(&self) -> Score {
-        Score::new(self.value, self.distance)
+        let value = match self.value {
+            Value50::Win | Value50::CursedWin => Value::Win,
+            Value50::Draw => Value::Draw,
+            Value50::Loss | Value50::BlessedLoss => Value::Loss,
+        };
+        let score = Score::new(value, self.distance);
+        if matches!(self.value, Value50::CursedWin | Value50::BlessedLoss) {
+            score.spoilt()
+        } else {
+            score
+        }
     }
 }
 
@@ -154,17 +186,20 @@ pub struct SideParts {
     pub stored: u32,
     /// The lowest index with the longest win; none if nothing is won.
     pub longest_win: Option<u64>,
+    /// Positions in which the side to move is mated, no symmetry used; part of the losses. None where
+    /// nobody can be.
+    pub mated: Option<u64>,
 }
 
 /// What a header says, blocks apart: all that a writer knows before it compresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderParts {
-    /// The family whose index scheme applies.
-    pub family: Family,
+    /// The family of games, for example `draughts`.
+    pub family: String,
     /// What is stored of each position.
     pub metric: Metric,
-    /// Entries whose mover has a capture may hold anything (compulsory captures).
-    pub free_entries: bool,
+    /// Which entries may hold anything.
+    pub free_entries: FreeEntries,
     /// Fingerprint of the rules the values hold under.
     pub fingerprint: [u8; 16],
     /// Name of the game the table was built for; other games may share the fingerprint.
@@ -274,7 +309,7 @@ impl SideParts {
         // The sum of all counts was checked to fit.
         self.palette
             .iter()
-            .filter(|p| p.value == value)
+            .filter(|p| p.score().value() == value)
             .map(|p| p.count)
             .fold(0, u64::saturating_add)
     }
@@ -284,7 +319,7 @@ impl SideParts {
     pub fn longest(&self, value: Value) -> Option<u16> {
         self.palette
             .iter()
-            .filter(|p| p.value == value && p.count > 0)
+            .filter(|p| p.score().value() == value && p.count > 0)
             .map(|p| p.distance)
             .max()
     }
@@ -298,12 +333,12 @@ impl SideParts {
         }
     }
 
-    fn check(&self, metric: Metric, free_entries: bool) -> Result<(), FormatError> {
+    fn check(&self, metric: Metric, free_entries: FreeEntries) -> Result<(), FormatError> {
         let count = self.palette.len();
         if count > MAX_PALETTE {
             return impossible("palette size", count, format!("at most {MAX_PALETTE}"));
         }
-        if self.entries > 0 && count == 0 {
+        if self.entries > 0 && count == 0 && !free_entries.gaps {
             return impossible("palette size", count, "at least 1, as there are entries");
         }
         if self.row > 0 && self.packing().per_byte() < 2 {
@@ -320,14 +355,21 @@ impl SideParts {
                 format!("at most the palette's {count}"),
             );
         }
-        if self.stored == 0 && self.entries > 0 && !free_entries {
+        if self.stored == 0 && self.entries > 0 && !free_entries.any() {
             return impossible("count of stored values", 0, "at least 1, as no entry is free");
         }
         let mut total = 0u64;
         let mut seen = std::collections::HashSet::with_capacity(count);
         for entry in &self.palette {
-            if entry.distance != 0 && (metric == Metric::Wld || entry.value == Value::Draw) {
+            if entry.distance != 0 && (metric == Metric::Wld || entry.value == Value50::Draw) {
                 return impossible("distance", entry.distance, "0 for a draw and in a wld table");
+            }
+            if entry.score().is_spoilt() && metric != Metric::Dtz {
+                return impossible(
+                    "value",
+                    entry.value.name(),
+                    "win, draw or loss in a table that is not dtz",
+                );
             }
             if entry.distance > Score::MAX_DISTANCE {
                 return impossible("distance", entry.distance, format!("at most {}", Score::MAX_DISTANCE));
@@ -341,6 +383,9 @@ impl SideParts {
                 None => return impossible("count of positions", entry.count, "a sum below 2^64"),
             }
         }
+        if let Some(mated) = self.mated.filter(|mated| *mated > self.count(Value::Loss)) {
+            return impossible("count of mates", mated, "at most that of losses");
+        }
         if let Some(index) = self.longest_win.filter(|&index| index >= self.entries) {
             return impossible("index of the longest win", index, format!("below {}", self.entries));
         }
@@ -351,12 +396,14 @@ impl SideParts {
 impl HeaderParts {
     fn check(&self) -> Result<(), FormatError> {
         let printable = |s: &str| s.bytes().all(|b| b.is_ascii_graphic() && b != b'/');
-        if self.game.is_empty() || self.game.len() > MAX_NAME_BYTES || !printable(&self.game) {
-            return impossible(
-                "game",
-                format!("{:?}", self.game),
-                "1 to 64 printable ASCII characters without / or space",
-            );
+        for (field, text) in [("family", &self.family), ("game", &self.game)] {
+            if text.is_empty() || text.len() > MAX_NAME_BYTES || !printable(text) {
+                return impossible(
+                    field,
+                    format!("{text:?}"),
+                    "1 to 64 printable ASCII characters without / or space",
+                );
+            }
         }
         let letters = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_uppercase());
         let halves = self.material.split_once('v');
@@ -417,11 +464,10 @@ impl HeaderParts {
         out.extend(VERSION.to_le_bytes());
         out.extend(header_bytes.to_le_bytes());
         out.extend(self.fingerprint);
-        out.push(self.family as u8);
         out.push(self.metric as u8);
-        out.push(if self.free_entries { FREE_ENTRIES } else { 0 });
+        out.push(self.free_entries.byte());
         out.push(self.sides.len() as u8);
-        for text in [&self.game, &self.material] {
+        for text in [&self.family, &self.game, &self.material] {
             out.push(text.len() as u8);
             out.extend(text.as_bytes());
         }
@@ -443,6 +489,7 @@ impl HeaderParts {
             }
             // An index is below `entries`, so one more still fits.
             put_varint(&mut out, side.longest_win.map_or(0, |index| index.saturating_add(1)));
+            put_varint(&mut out, side.mated.map_or(0, |mated| mated.saturating_add(1)));
         }
         put_varint(&mut out, self.dictionary.len() as u64);
         out.extend(&self.dictionary);
@@ -684,10 +731,10 @@ impl<'a> Fields<'a> {
 
     fn parts(&mut self) -> Result<HeaderParts, FormatError> {
         let fingerprint = self.array("fingerprint")?;
-        let family = self.one_of("family", Family::ALL)?;
         let metric = self.one_of("metric", Metric::ALL)?;
-        let free_entries = self.one_of("flags", [false, true])?;
+        let free_entries = FreeEntries::of_byte(self.byte("flags")?)?;
         let sides = self.byte("count of sides")?;
+        let family = self.text("family")?;
         let game = self.text("game")?;
         let material = self.text("material")?;
         let block_bytes = self.narrow("block size")?;
@@ -727,6 +774,7 @@ impl<'a> Fields<'a> {
             palette.push(PaletteEntry { value, distance, count });
         }
         let longest_win = self.varint("index of the longest win")?.checked_sub(1);
+        let mated = self.varint("count of mates")?.checked_sub(1);
         Ok(SideParts {
             to_move,
             order,
@@ -735,6 +783,7 @@ impl<'a> Fields<'a> {
             palette,
             stored,
             longest_win,
+            mated,
         })
     }
 
@@ -755,7 +804,11 @@ pub(crate) mod tests {
 
     pub(crate) fn palette(list: &[(Value, u16, u64)]) -> Vec<PaletteEntry> {
         list.iter()
-            .map(|&(value, distance, count)| PaletteEntry { value, distance, count })
+            .map(|&(value, distance, count)| PaletteEntry {
+                value: Value50::new(value, false),
+                distance,
+                count,
+            })
             .collect()
     }
 
@@ -769,14 +822,18 @@ pub(crate) mod tests {
             palette,
             stored,
             longest_win: None,
+            mated: None,
         }
     }
 
     pub(crate) fn parts(metric: Metric, block_bytes: u32, sides: Vec<SideParts>) -> HeaderParts {
         HeaderParts {
-            family: Family::Draughts,
+            family: "draughts".into(),
             metric,
-            free_entries: true,
+            free_entries: FreeEntries {
+                captures: true,
+                ..FreeEntries::default()
+            },
             fingerprint: *b"0123456789abcdef",
             game: "russian".into(),
             material: "KKMvK".into(),
@@ -822,14 +879,14 @@ pub(crate) mod tests {
         all[1].dictionary = vec![7; 1000];
         all[2].block_bytes = MAX_BLOCK_BYTES;
         all[2].metric = Metric::Dtw;
-        all[2].sides[0].palette = (0..=8191)
+        all[2].sides[0].palette = (0..=4095)
             .map(|distance| PaletteEntry {
-                value: Value::Win,
+                value: Value50::Win,
                 distance,
                 count: 1,
             })
             .collect();
-        all[2].sides[0].stored = 8192;
+        all[2].sides[0].stored = 4096;
         all[3].block_bytes = 64;
         all[3].sides[1].entries = u64::MAX;
         all[3].sides[1].stored = 1;
@@ -909,7 +966,13 @@ pub(crate) mod tests {
     #[test]
     fn impossible_parts_name_the_field() {
         type Change = fn(&mut HeaderParts);
-        let cases: [(&str, Change); 16] = [
+        let cases: [(&str, Change); 20] = [
+            ("family", |p| p.family = String::new()),
+            ("value", |p| p.sides[0].palette[0].value = Value50::CursedWin),
+            ("value", |p| {
+                (p.metric, p.sides[0].palette[0].value) = (Metric::Dtw, Value50::BlessedLoss);
+            }),
+            ("count of mates", |p| p.sides[0].mated = Some(801)),
             ("game", |p| p.game = "../x".into()),
             ("material", |p| p.material = "KK".into()),
             ("block size", |p| p.block_bytes = 3),
@@ -925,9 +988,9 @@ pub(crate) mod tests {
             ("count of stored values", |p| p.sides[0].stored = 4),
             ("distance", |p| p.sides[0].palette[0].distance = 1),
             ("distance", |p| {
-                (p.metric, p.sides[0].palette[0].distance) = (Metric::Dtw, 8192)
+                (p.metric, p.sides[0].palette[0].distance) = (Metric::Dtw, 4096)
             }),
-            ("palette", |p| p.sides[0].palette[0].value = Value::Draw),
+            ("palette", |p| p.sides[0].palette[0].value = Value50::Draw),
             ("count of positions", |p| p.sides[0].palette[0].count = u64::MAX),
             ("index of the longest win", |p| p.sides[0].longest_win = Some(200_800)),
         ];

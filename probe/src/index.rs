@@ -1,22 +1,24 @@
 //! The perfect index: a bijection between `0..len` and the placements of one
 //! slice with one side to move, seen by that side.
 //!
-//! Three digits name a placement. The first says where all men stand, the
-//! second where the kings of one side stand among the squares that the men
-//! leave free, the third where the other side's kings stand among those still
-//! left. Each digit has the same range whatever the others are, so they may be
-//! put in any order of significance without holes. Sets of like pieces are
-//! numbered by the combinatorial number system (D. H. Lehmer, "The machine
-//! tools of combinatorics", 1964).
+//! Three digits name a placement. The first says where all standing pieces
+//! are (men or pawns), the second where the moving pieces of one side are (all
+//! others) among the squares that those leave free, the third where the other
+//! side's moving pieces are among the squares still left. Each digit has the
+//! same range whatever the others are, so they may be put in any order of
+//! significance without holes. Sets of like pieces are numbered by the
+//! combinatorial number system (D. H. Lehmer, "The machine tools of
+//! combinatorics", 1964); where a side has several moving kinds, each is
+//! placed on the squares that the kinds before it leave.
 //!
-//! Where board and rules have symmetries, the first digit (men, or the first
-//! kings if there are none) is counted once for each class of placements that
-//! a symmetry maps onto each other.
+//! Where board and rules have symmetries, the first digit (standing pieces, or
+//! the first moving ones if there are none) is counted once for each class of
+//! placements that a symmetry maps onto each other.
 
 use petrov_games::Bits;
-use petrov_games::draughts::{Board, Pieces, Rules};
+use std::sync::Arc;
 
-use crate::material::{Army, MAX_PIECES};
+use petrov_games::{Army, Kind, MAX_PIECES, Placement, Rulebook, Side};
 
 const SIZES: usize = 129;
 const COUNTS: usize = MAX_PIECES as usize + 1;
@@ -67,21 +69,18 @@ pub fn set_rank<B: Bits>(set: B, region: B) -> u64 {
 /// less than `binomial(region.count(), count)`.
 #[must_use]
 pub fn set_unrank<B: Bits>(mut rank: u64, count: u8, region: B) -> B {
-    let mut squares = [0u8; 128];
-    let mut size = 0;
-    for square in region.squares() {
-        squares[size] = square;
-        size += 1;
+    if count == 1 {
+        return B::bit(region.nth(rank as u32));
     }
     let mut set = B::ZERO;
-    let mut n = size;
+    let mut n = region.count() as usize;
     for k in (1..=usize::from(count)).rev() {
         n -= 1;
         while BINOMIAL[k][n] > rank {
             n -= 1;
         }
         rank -= BINOMIAL[k][n];
-        set |= B::bit(squares[n]);
+        set |= B::bit(region.nth(n as u32));
     }
     set
 }
@@ -89,10 +88,10 @@ pub fn set_unrank<B: Bits>(mut rank: u64, count: u8, region: B) -> B {
 /// Order of the digits of an index.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct DigitOrder {
-    /// The mover's men are placed before the opponent's.
-    pub own_men_first: bool,
-    /// The mover's kings are placed before the opponent's.
-    pub own_kings_first: bool,
+    /// The mover's standing pieces are placed before the opponent's.
+    pub own_standing_first: bool,
+    /// The mover's moving pieces are placed before the opponent's.
+    pub own_moving_first: bool,
     /// The digits from the most to the least significant.
     pub significance: [Digit; 3],
 }
@@ -100,31 +99,32 @@ pub struct DigitOrder {
 /// One digit of an index.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Digit {
-    /// The men of both sides.
-    Men,
-    /// The kings that are placed first.
-    FirstKings,
-    /// The kings that are placed last.
-    LastKings,
+    /// The standing pieces (men or pawns) of both sides.
+    Standing,
+    /// The moving pieces that are placed first.
+    FirstMoving,
+    /// The moving pieces that are placed last.
+    LastMoving,
 }
 
 const SIGNIFICANCES: [[Digit; 3]; 6] = {
-    use Digit::{FirstKings, LastKings, Men};
+    use Digit::{FirstMoving, LastMoving, Standing};
     [
-        [Men, FirstKings, LastKings],
-        [Men, LastKings, FirstKings],
-        [FirstKings, Men, LastKings],
-        [FirstKings, LastKings, Men],
-        [LastKings, Men, FirstKings],
-        [LastKings, FirstKings, Men],
+        [Standing, FirstMoving, LastMoving],
+        [Standing, LastMoving, FirstMoving],
+        [FirstMoving, Standing, LastMoving],
+        [FirstMoving, LastMoving, Standing],
+        [LastMoving, Standing, FirstMoving],
+        [LastMoving, FirstMoving, Standing],
     ]
 };
 
 impl DigitOrder {
-    /// The order used while solving: men, the opponent's kings, the mover's.
+    /// The order used while solving: standing pieces, the opponent's moving
+    /// ones, the mover's.
     pub const SOLVING: Self = Self {
-        own_men_first: true,
-        own_kings_first: false,
+        own_standing_first: true,
+        own_moving_first: false,
         significance: SIGNIFICANCES[0],
     };
 
@@ -136,8 +136,8 @@ impl DigitOrder {
     #[must_use]
     pub fn from_code(code: u8) -> Option<Self> {
         (code < Self::COUNT).then(|| Self {
-            own_men_first: code < 12,
-            own_kings_first: code % 12 >= 6,
+            own_standing_first: code < 12,
+            own_moving_first: code % 12 >= 6,
             significance: SIGNIFICANCES[usize::from(code % 6)],
         })
     }
@@ -146,7 +146,7 @@ impl DigitOrder {
     #[must_use]
     pub fn code(self) -> u8 {
         let significance = SIGNIFICANCES.iter().position(|s| *s == self.significance).unwrap_or(0) as u8;
-        u8::from(!self.own_men_first) * 12 + u8::from(self.own_kings_first) * 6 + significance
+        u8::from(!self.own_standing_first) * 12 + u8::from(self.own_moving_first) * 6 + significance
     }
 }
 
@@ -163,24 +163,207 @@ struct Fold {
     maps: Box<[[u8; 128]]>,
 }
 
+/// Numbers the placements of the standing pieces of two sides, which may stand
+/// on different squares.
+#[derive(Clone, Debug)]
+struct StandingDigit<B> {
+    first_count: u8,
+    last_count: u8,
+    /// Where pieces of the side placed first may stand but the other's may not.
+    only_first: B,
+    /// Where both sides' pieces may stand.
+    both: B,
+    /// Where the pieces placed last may stand.
+    last: B,
+    /// Start of the numbers with j pieces on `only_first`.
+    offset: [u64; COUNTS],
+    len: u64,
+}
+
+impl<B: Bits> StandingDigit<B> {
+    /// Squares and number of pieces of the side placed first, and of the
+    /// other. `None` if the numbers do not fit.
+    fn new((first_squares, first_count): (B, u8), (last, last_count): (B, u8)) -> Option<Self> {
+        let only_first = first_squares & !last;
+        let both = first_squares & last;
+        let mut offset = [0u64; COUNTS];
+        let mut len = 0u64;
+        for j in 0..=first_count {
+            offset[usize::from(j)] = len;
+            let ways = [
+                binomial(only_first.count(), j),
+                binomial(both.count(), first_count - j),
+                binomial(last.count().saturating_sub(u32::from(first_count - j)), last_count),
+            ];
+            len = len.checked_add(product(&ways)?)?;
+        }
+        Some(Self {
+            first_count,
+            last_count,
+            only_first,
+            both,
+            last,
+            offset,
+            len,
+        })
+    }
+
+    #[inline(always)]
+    fn rank(&self, first: B, last: B) -> u64 {
+        let (edge, inner) = (first & self.only_first, first & self.both);
+        let inner_count = inner.count();
+        let edge_rank = set_rank(edge, self.only_first);
+        let inner_rank = set_rank(inner, self.both);
+        let last_rank = set_rank(last, self.last & !first);
+        self.offset[edge.count() as usize]
+            + (edge_rank * binomial(self.both.count(), inner_count as u8) + inner_rank)
+                * binomial(self.last.count() - inner_count, self.last_count)
+            + last_rank
+    }
+
+    fn unrank(&self, value: u64) -> (B, B) {
+        let mut edge_count = self.first_count;
+        while self.offset[usize::from(edge_count)] > value {
+            edge_count -= 1;
+        }
+        let inner_count = self.first_count - edge_count;
+        let rest = value - self.offset[usize::from(edge_count)];
+        let last_ways = binomial(self.last.count().saturating_sub(inner_count.into()), self.last_count);
+        let inner_ways = binomial(self.both.count(), inner_count);
+        let (rest, last_rank) = (rest / last_ways, rest % last_ways);
+        let (edge_rank, inner_rank) = (rest / inner_ways, rest % inner_ways);
+        let first = set_unrank(edge_rank, edge_count, self.only_first) | set_unrank(inner_rank, inner_count, self.both);
+        (first, set_unrank(last_rank, self.last_count, self.last & !first))
+    }
+}
+
+/// Numbers the placements of one side's moving pieces on free squares, kind
+/// after kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MovingDigit {
+    kinds: [(Kind, u8); Kind::COUNT],
+    len: u8,
+    pieces: u8,
+}
+
+impl MovingDigit {
+    /// The digit for kinds with their counts.
+    #[must_use]
+    pub fn new(kinds: &[(Kind, u8)]) -> Self {
+        let mut digit = Self {
+            kinds: [(Kind::KING, 0); Kind::COUNT],
+            len: 0,
+            pieces: 0,
+        };
+        for (slot, (kind, count)) in digit.kinds.iter_mut().zip(kinds) {
+            *slot = (*kind, *count);
+            digit.len += 1;
+            digit.pieces = digit.pieces.saturating_add(*count);
+        }
+        digit
+    }
+
+    /// The kinds with their counts.
+    #[inline(always)]
+    #[must_use]
+    pub fn kinds(&self) -> &[(Kind, u8)] {
+        &self.kinds[..usize::from(self.len)]
+    }
+
+    /// All pieces.
+    #[inline(always)]
+    #[must_use]
+    pub fn pieces(&self) -> u8 {
+        self.pieces
+    }
+
+    /// Ways to place the pieces on so many squares, saturating; 0 if there is
+    /// no room.
+    #[must_use]
+    pub fn ways(&self, squares: u32) -> u64 {
+        let mut free = squares;
+        let mut ways = 1u64;
+        for (_, count) in self.kinds() {
+            ways = ways.saturating_mul(binomial(free, *count));
+            free = free.saturating_sub(u32::from(*count));
+        }
+        ways
+    }
+
+    /// The number of the placement of these pieces on `free` squares.
+    #[inline(always)]
+    #[must_use]
+    pub fn rank<P: Placement>(&self, placement: &P, side: Side, mut free: P::Set) -> u64 {
+        let mut value = 0;
+        for (n, (kind, count)) in self.kinds().iter().enumerate() {
+            let set = placement.pieces(side, *kind);
+            if n > 0 {
+                value *= binomial(free.count(), *count);
+            }
+            value += set_rank(set, free);
+            free &= !set;
+        }
+        value
+    }
+
+    /// Visits all placements of the pieces on `free` squares, besides what is
+    /// placed already, in the order of their numbers.
+    pub fn each<P: Placement>(&self, placed: &P, side: Side, free: P::Set, visit: &mut impl FnMut(&P)) {
+        each_of(self.kinds(), placed, side, free, visit);
+    }
+
+    /// Puts the pieces on the squares that a number below
+    /// [`MovingDigit::ways`] of the free squares says.
+    pub fn place<P: Placement>(&self, mut value: u64, placement: &mut P, side: Side, mut free: P::Set) {
+        let mut squares = free.count() - u32::from(self.pieces);
+        let mut digits = [0; Kind::COUNT];
+        for (digit, (_, count)) in digits.iter_mut().zip(self.kinds()).rev() {
+            squares += u32::from(*count);
+            let ways = binomial(squares, *count);
+            (value, *digit) = (value / ways, value % ways);
+        }
+        for (digit, (kind, count)) in digits.iter().zip(self.kinds()) {
+            let set = set_unrank(*digit, *count, free);
+            placement.add(side, *kind, set);
+            free &= !set;
+        }
+    }
+}
+
+fn each_of<P: Placement>(kinds: &[(Kind, u8)], placed: &P, side: Side, free: P::Set, visit: &mut impl FnMut(&P)) {
+    let Some(((kind, count), rest)) = kinds.split_first() else {
+        visit(placed);
+        return;
+    };
+    let mut with = |set: P::Set| {
+        let mut placed = *placed;
+        placed.add(side, *kind, set);
+        if rest.is_empty() {
+            visit(&placed);
+        } else {
+            each_of(rest, &placed, side, free & !set, visit);
+        }
+    };
+    if *count == 1 {
+        free.squares().for_each(|square| with(P::Set::bit(square)));
+    } else {
+        (0..binomial(free.count(), *count)).for_each(|value| with(set_unrank(value, *count, free)));
+    }
+}
+
 /// The index of one slice with one side to move.
 #[derive(Clone, Debug)]
 pub struct SliceIndex<B> {
-    own: Army,
-    opp: Army,
     order: DigitOrder,
-    playable: B,
-    /// Where men of the side placed first may stand but the other's may not.
-    men_only_first: B,
-    /// Where both sides' men may stand.
-    men_both: B,
-    /// Where the men placed last may stand.
-    men_last: B,
-    /// Start of the numbers with j men on `men_only_first`.
-    men_offset: [u64; COUNTS],
+    squares: B,
+    standing: StandingDigit<B>,
+    /// There are standing pieces.
+    stands: bool,
+    /// The moving pieces placed first, and those placed last.
+    moving: [MovingDigit; 2],
     /// Unfolded ranges of the digits.
     ranges: [u64; 3],
-    fold: Option<Fold>,
+    fold: Option<Arc<Fold>>,
     /// Significance of each digit.
     scale: [u64; 3],
     len: u64,
@@ -194,104 +377,86 @@ impl<B: Bits> SliceIndex<B> {
     /// The index for the mover's and the opponent's army. `None` if there is
     /// no such placement on the board or if there are more than 2^63.
     #[must_use]
-    pub fn new(rules: &Rules, board: &Board, own: Army, opp: Army, order: DigitOrder) -> Option<Self> {
-        Self::with_symmetries(rules, board, own, opp, order, true)
+    pub fn new<R: Rulebook<Set = B>>(rulebook: &R, own: &Army, opp: &Army, order: DigitOrder) -> Option<Self> {
+        let mut index = Self::unfolded_index(rulebook, own, opp, order)?;
+        index.fold = index.folded(rulebook, own, opp).map(Arc::new);
+        index.set_scales(index.folded_ranges());
+        Some(index)
     }
 
-    /// The index in which the solver works: men are never folded, because
-    /// units with the same men in the two views must keep their squares.
-    #[must_use]
-    pub fn for_solving(rules: &Rules, board: &Board, own: Army, opp: Army) -> Option<Self> {
-        Self::with_symmetries(rules, board, own, opp, DigitOrder::SOLVING, own.men + opp.men == 0)
-    }
-
-    /// Number of placements, every one counted; `None` as for
-    /// [`SliceIndex::new`].
-    #[must_use]
-    pub fn unfolded_len(rules: &Rules, board: &Board, own: Army, opp: Army) -> Option<u64> {
-        Self::with_symmetries(rules, board, own, opp, DigitOrder::SOLVING, false).map(|index| index.unfolded)
-    }
-
-    fn with_symmetries(
-        rules: &Rules,
-        board: &Board,
-        own: Army,
-        opp: Army,
-        order: DigitOrder,
-        fold: bool,
-    ) -> Option<Self> {
-        let playable = B::narrow(board.playable());
-        let top = B::narrow(board.rank_set(board.ranks() - 1));
-        let bottom = B::narrow(board.rank_set(0));
-        let (first_men, last_men, men_only_first, men_last) = if order.own_men_first {
-            (own.men, opp.men, bottom, playable & !bottom)
-        } else {
-            (opp.men, own.men, top, playable & !top)
-        };
-        let men_both = playable & !top & !bottom;
-        let mut men_offset = [0u64; COUNTS];
-        let mut men = 0u64;
-        for j in 0..=first_men {
-            men_offset[usize::from(j)] = men;
-            let ways = [
-                binomial(men_only_first.count(), j),
-                binomial(men_both.count(), first_men - j),
-                binomial(men_last.count().saturating_sub(u32::from(first_men - j)), last_men),
-            ];
-            men = men.checked_add(product(&ways)?)?;
+    fn folded_ranges(&self) -> [u64; 3] {
+        let mut ranges = self.ranges;
+        if let Some(fold) = &self.fold {
+            ranges[self.lead() as usize] = fold.representative.len() as u64;
         }
-        let free = board.squares().checked_sub(u32::from(own.men + opp.men))?;
-        let (first_kings, last_kings) = if order.own_kings_first {
-            (own.kings, opp.kings)
-        } else {
-            (opp.kings, own.kings)
-        };
-        let left = free.checked_sub(u32::from(first_kings))?;
-        let ranges = [men, binomial(free, first_kings), binomial(left, last_kings)];
+        ranges
+    }
+
+    /// The same index with its digits in another order of significance.
+    #[must_use]
+    pub fn with_significance(&self, significance: [Digit; 3]) -> Self {
+        let mut index = self.clone();
+        index.order.significance = significance;
+        index.set_scales(index.folded_ranges());
+        index
+    }
+
+    /// Number of placements on distinct squares, every one counted, whether
+    /// it counts as a position or not; `None` as for [`SliceIndex::new`].
+    #[must_use]
+    pub fn unfolded_len<R: Rulebook<Set = B>>(rulebook: &R, own: &Army, opp: &Army) -> Option<u64> {
+        Self::unfolded_index(rulebook, own, opp, DigitOrder::SOLVING).map(|index| index.unfolded)
+    }
+
+    fn unfolded_index<R: Rulebook<Set = B>>(rulebook: &R, own: &Army, opp: &Army, order: DigitOrder) -> Option<Self> {
+        let squares = rulebook.squares();
+        let standing = standing_digit(rulebook, own, opp, order.own_standing_first)?;
+        let standing_pieces = u32::from(standing.first_count + standing.last_count);
+        let free = squares.count().checked_sub(standing_pieces)?;
+        let mut moving = [own, opp].map(|army| MovingDigit::new(&rulebook.moving(army)));
+        if !order.own_moving_first {
+            moving.swap(0, 1);
+        }
+        let left = free.checked_sub(u32::from(moving[0].pieces))?;
+        let ranges = [standing.len, moving[0].ways(free), moving[1].ways(left)];
         let unfolded = product(&ranges).filter(|n| *n > 0 && *n < 1 << 63)?;
         let mut index = Self {
-            own,
-            opp,
             order,
-            playable,
-            men_only_first,
-            men_both,
-            men_last,
-            men_offset,
+            squares,
+            standing,
+            stands: standing_pieces > 0,
+            moving,
             ranges,
             fold: None,
             scale: [0; 3],
             len: 0,
             unfolded,
         };
-        if fold {
-            index.fold = index.folded(&board.symmetries(rules, own.men + opp.men > 0));
-        }
-        let mut ranges = ranges;
-        if let Some(fold) = &index.fold {
-            ranges[index.lead() as usize] = fold.representative.len() as u64;
-        }
+        index.set_scales(ranges);
+        Some(index)
+    }
+
+    fn set_scales(&mut self, ranges: [u64; 3]) {
         let mut scale = 1;
-        for digit in order.significance.iter().rev() {
-            index.scale[*digit as usize] = scale;
+        for digit in self.order.significance.iter().rev() {
+            self.scale[*digit as usize] = scale;
             scale *= ranges[*digit as usize];
         }
-        index.len = scale;
-        Some(index)
+        self.len = scale;
     }
 
     /// The digit that symmetries fold.
     fn lead(&self) -> Digit {
-        if self.own.men + self.opp.men > 0 {
-            Digit::Men
+        if self.stands {
+            Digit::Standing
         } else {
-            Digit::FirstKings
+            Digit::FirstMoving
         }
     }
 
-    fn folded(&self, symmetries: &[Vec<u8>]) -> Option<Fold> {
-        let lead = self.lead() as usize;
-        let range = self.ranges[lead];
+    fn folded<R: Rulebook<Set = B>>(&self, rulebook: &R, own: &Army, opp: &Army) -> Option<Fold> {
+        let symmetries = rulebook.symmetries(own, opp);
+        let range = self.ranges[self.lead() as usize];
         if symmetries.len() < 2 || range > MAX_FOLDED {
             return None;
         }
@@ -299,6 +464,38 @@ impl<B: Bits> SliceIndex<B> {
             .iter()
             .map(|map| std::array::from_fn(|i| map.get(i).copied().unwrap_or(0)))
             .collect();
+        // The symmetry that leads from the image under one to that under
+        // another.
+        let between = |from: usize, to: usize| -> Option<u32> {
+            let leads = |map: &[u8; 128]| {
+                let image = |map: &[u8; 128], square: u8| map[usize::from(square & 127)];
+                self.squares
+                    .squares()
+                    .all(|square| image(map, image(&maps[from], square)) == image(&maps[to], square))
+            };
+            maps.iter().position(leads).map(|number| number as u32)
+        };
+        let mut ways = Vec::new();
+        for from in 0..maps.len() {
+            for to in 0..maps.len() {
+                ways.push(between(from, to)?);
+            }
+        }
+        // Standing pieces as White sees them, White's first: the same for
+        // both sides to move and every order, so that slices and orders agree
+        // on representatives.
+        let white_moves = own >= opp;
+        let (white, black) = if white_moves { (own, opp) } else { (opp, own) };
+        let seen_by_white = standing_digit(rulebook, white, black, true)?;
+        let standing_key = |placement: &R::Placement| {
+            let placement = if white_moves {
+                *placement
+            } else {
+                rulebook.turned(placement)
+            };
+            let pieces = |side| placement.pieces(side, Kind::STANDING);
+            seen_by_white.rank(pieces(Side::Own), pieces(Side::Opponent))
+        };
         let mut class = vec![u32::MAX; range as usize];
         let (mut representative, mut size) = (Vec::new(), Vec::new());
         for value in 0..range {
@@ -306,24 +503,25 @@ impl<B: Bits> SliceIndex<B> {
                 continue;
             }
             // Numbers ascend, so the first of a class met is its least.
-            let pieces = self.lead_pieces(value);
+            let placement: R::Placement = self.lead_placement(value);
+            let images: Vec<R::Placement> = maps.iter().map(|map| mapped(rulebook, &placement, map)).collect();
+            let chosen = if self.stands {
+                let keys = images.iter().map(standing_key);
+                keys.enumerate().min_by_key(|(n, key)| (*key, *n)).map_or(0, |(n, _)| n)
+            } else {
+                0
+            };
             let number = representative.len() as u32;
-            let mut images = 0;
-            for map in &maps {
-                let image = self.lead_value(&mapped(&pieces, map)) as usize;
-                if class[image] == u32::MAX {
-                    images += 1;
-                    // The inverse map leads back to the representative.
-                    let back = maps.iter().position(|back| {
-                        self.playable
-                            .squares()
-                            .all(|i| back[usize::from(map[usize::from(i)])] == i)
-                    })?;
-                    class[image] = number << 3 | back as u32;
+            let mut members = 0;
+            for (n, image) in images.iter().enumerate() {
+                let slot = &mut class[self.lead_value(image) as usize];
+                if *slot == u32::MAX {
+                    members += 1;
+                    *slot = number << 3 | ways[n * maps.len() + chosen];
                 }
             }
-            representative.push(value as u32);
-            size.push(images);
+            representative.push(self.lead_value(&images[chosen]) as u32);
+            size.push(members);
         }
         Some(Fold {
             class: class.into(),
@@ -334,92 +532,58 @@ impl<B: Bits> SliceIndex<B> {
     }
 
     /// The pieces that the first digit places.
-    fn lead_pieces(&self, value: u64) -> Pieces<B> {
-        let mut pieces = Pieces::default();
-        if self.lead() == Digit::Men {
-            self.place_men(value, &mut pieces);
+    fn lead_placement<P: Placement<Set = B>>(&self, value: u64) -> P {
+        let mut placement = P::default();
+        if self.stands {
+            self.place_standing(value, &mut placement);
         } else {
-            let kings = set_unrank(value, self.first_kings(), self.playable);
-            *self.first_kings_of(&mut pieces) = kings;
+            let (first, _) = self.sides();
+            self.moving[0].place(value, &mut placement, first, self.squares);
         }
-        pieces
+        placement
     }
 
-    fn lead_value(&self, pieces: &Pieces<B>) -> u64 {
-        if self.lead() == Digit::Men {
-            self.men_digit(pieces)
+    #[inline(always)]
+    fn lead_value<P: Placement<Set = B>>(&self, placement: &P) -> u64 {
+        if self.stands {
+            self.standing_value(placement)
         } else {
-            set_rank(self.kings_in_order(pieces).0, self.playable)
-        }
-    }
-
-    fn first_kings(&self) -> u8 {
-        if self.order.own_kings_first {
-            self.own.kings
-        } else {
-            self.opp.kings
+            self.moving[0].rank(placement, self.sides().0, self.squares)
         }
     }
 
-    fn first_kings_of<'a>(&self, pieces: &'a mut Pieces<B>) -> &'a mut B {
-        if self.order.own_kings_first {
-            &mut pieces.own_kings
+    /// The sides whose moving pieces are placed first and last.
+    #[inline(always)]
+    fn sides(&self) -> (Side, Side) {
+        if self.order.own_moving_first {
+            (Side::Own, Side::Opponent)
         } else {
-            &mut pieces.opp_kings
+            (Side::Opponent, Side::Own)
         }
     }
 
     #[inline(always)]
-    fn kings_in_order(&self, pieces: &Pieces<B>) -> (B, B) {
-        if self.order.own_kings_first {
-            (pieces.own_kings, pieces.opp_kings)
+    fn standing_value<P: Placement<Set = B>>(&self, placement: &P) -> u64 {
+        let (own, opp) = (
+            placement.pieces(Side::Own, Kind::STANDING),
+            placement.pieces(Side::Opponent, Kind::STANDING),
+        );
+        if self.order.own_standing_first {
+            self.standing.rank(own, opp)
         } else {
-            (pieces.opp_kings, pieces.own_kings)
+            self.standing.rank(opp, own)
         }
     }
 
-    #[inline(always)]
-    fn men_digit(&self, pieces: &Pieces<B>) -> u64 {
-        let (first, last, last_count) = if self.order.own_men_first {
-            (pieces.own_men, pieces.opp_men, self.opp.men)
-        } else {
-            (pieces.opp_men, pieces.own_men, self.own.men)
-        };
-        let (edge, inner) = (first & self.men_only_first, first & self.men_both);
-        let inner_count = inner.count();
-        let edge_rank = set_rank(edge, self.men_only_first);
-        let inner_rank = set_rank(inner, self.men_both);
-        let last_rank = set_rank(last, self.men_last & !first);
-        self.men_offset[edge.count() as usize]
-            + (edge_rank * binomial(self.men_both.count(), inner_count as u8) + inner_rank)
-                * binomial(self.men_last.count() - inner_count, last_count)
-            + last_rank
-    }
-
-    fn place_men(&self, value: u64, pieces: &mut Pieces<B>) {
-        let (first_count, last_count) = if self.order.own_men_first {
-            (self.own.men, self.opp.men)
-        } else {
-            (self.opp.men, self.own.men)
-        };
-        let mut edge_count = first_count;
-        while self.men_offset[usize::from(edge_count)] > value {
-            edge_count -= 1;
-        }
-        let inner_count = first_count - edge_count;
-        let rest = value - self.men_offset[usize::from(edge_count)];
-        let last_ways = binomial(self.men_last.count().saturating_sub(inner_count.into()), last_count);
-        let inner_ways = binomial(self.men_both.count(), inner_count);
-        let (rest, last_rank) = (rest / last_ways, rest % last_ways);
-        let (edge_rank, inner_rank) = (rest / inner_ways, rest % inner_ways);
-        let first =
-            set_unrank(edge_rank, edge_count, self.men_only_first) | set_unrank(inner_rank, inner_count, self.men_both);
-        let last = set_unrank(last_rank, last_count, self.men_last & !first);
-        (pieces.own_men, pieces.opp_men) = if self.order.own_men_first {
+    fn place_standing<P: Placement<Set = B>>(&self, value: u64, placement: &mut P) {
+        let (first, last) = self.standing.unrank(value);
+        let (own, opp) = if self.order.own_standing_first {
             (first, last)
         } else {
             (last, first)
         };
+        placement.add(Side::Own, Kind::STANDING, own);
+        placement.add(Side::Opponent, Kind::STANDING, opp);
     }
 
     /// Number of entries: placements, symmetric ones counted once.
@@ -441,10 +605,22 @@ impl<B: Bits> SliceIndex<B> {
         self.unfolded
     }
 
+    /// Whether there are standing pieces.
+    #[must_use]
+    pub fn has_standing(&self) -> bool {
+        self.stands
+    }
+
     /// Order of the digits.
     #[must_use]
     pub fn order(&self) -> DigitOrder {
         self.order
+    }
+
+    /// The moving pieces placed first, and those placed last.
+    #[must_use]
+    pub fn moving(&self) -> [MovingDigit; 2] {
+        self.moving
     }
 
     /// Range of each digit, the first one folded.
@@ -474,51 +650,62 @@ impl<B: Bits> SliceIndex<B> {
     /// the armies of this index.
     #[inline(always)]
     #[must_use]
-    pub fn digits(&self, pieces: &Pieces<B>) -> [u64; 3] {
+    pub fn digits<P: Placement<Set = B>>(&self, placement: &P) -> [u64; 3] {
         let Some(fold) = &self.fold else {
-            return self.unfolded_digits(pieces);
+            let standing = if self.stands { self.standing_value(placement) } else { 0 };
+            return self.moving_digits(placement, standing, None);
         };
-        let class = fold.class[self.lead_value(pieces) as usize];
-        let symmetry = (class & 7) as usize;
-        if self.lead() == Digit::FirstKings {
-            // Kings alone: nothing but the last digit is left to count.
-            let (mut first, mut last) = self.kings_in_order(pieces);
-            if symmetry != 0 {
-                let map = &fold.maps[symmetry];
-                (first, last) = (mapped_set(first, map), mapped_set(last, map));
-            }
-            return [0, u64::from(class >> 3), set_rank(last, self.playable & !first)];
-        }
-        let mut digits = if symmetry == 0 {
-            self.unfolded_digits(pieces)
-        } else {
-            self.unfolded_digits(&mapped(pieces, &fold.maps[symmetry]))
-        };
-        digits[self.lead() as usize] = u64::from(class >> 3);
+        let class = fold.class[self.lead_value(placement) as usize];
+        let (number, symmetry) = (u64::from(class >> 3), (class & 7) as usize);
+        let map = (symmetry != 0).then(|| &fold.maps[symmetry]);
+        let mut digits = self.moving_digits(placement, 0, map);
+        digits[self.lead() as usize] = number;
         digits
     }
 
+    /// The digits of moving pieces, after a map of the squares, with that of
+    /// the standing ones.
     #[inline(always)]
-    fn unfolded_digits(&self, pieces: &Pieces<B>) -> [u64; 3] {
-        let men = pieces.own_men | pieces.opp_men;
-        let men_digit = if men.is_empty() { 0 } else { self.men_digit(pieces) };
-        let (first, last) = self.kings_in_order(pieces);
-        let free = self.playable & !men;
-        [men_digit, set_rank(first, free), set_rank(last, free & !first)]
+    fn moving_digits<P: Placement<Set = B>>(&self, placement: &P, standing: u64, map: Option<&[u8; 128]>) -> [u64; 3] {
+        let (first, last) = self.sides();
+        let mut free = self.squares;
+        if self.stands {
+            let men = placement.pieces(Side::Own, Kind::STANDING) | placement.pieces(Side::Opponent, Kind::STANDING);
+            free &= !mapped_set(men, map);
+        }
+        let mut digit = |digit: &MovingDigit, side: Side, wanted: bool| {
+            let mut value = 0;
+            for (n, (kind, count)) in digit.kinds().iter().enumerate() {
+                let set = mapped_set(placement.pieces(side, *kind), map);
+                if wanted {
+                    if n > 0 {
+                        value *= binomial(free.count(), *count);
+                    }
+                    value += set_rank(set, free);
+                }
+                free &= !set;
+            }
+            value
+        };
+        // A folded first digit is known already.
+        let folded = self.fold.is_some() && !self.stands;
+        let first_value = digit(&self.moving[0], first, !folded);
+        let last_value = digit(&self.moving[1], last, true);
+        [standing, first_value, last_value]
     }
 
     /// The index of a placement seen by the side to move, which must have the
     /// armies of this index.
     #[inline(always)]
     #[must_use]
-    pub fn rank(&self, pieces: &Pieces<B>) -> u64 {
-        let digits = self.digits(pieces);
+    pub fn rank<P: Placement<Set = B>>(&self, placement: &P) -> u64 {
+        let digits = self.digits(placement);
         digits[0] * self.scale[0] + digits[1] * self.scale[1] + digits[2] * self.scale[2]
     }
 
     /// The placement with an index below [`SliceIndex::len`].
     #[must_use]
-    pub fn unrank(&self, rank: u64) -> Pieces<B> {
+    pub fn unrank<P: Placement<Set = B>>(&self, rank: u64) -> P {
         let mut rest = rank;
         let mut digits = [0; 3];
         for digit in self.order.significance {
@@ -530,29 +717,49 @@ impl<B: Bits> SliceIndex<B> {
 
     /// The placement with the given (folded) digits.
     #[must_use]
-    pub fn place(&self, mut digits: [u64; 3]) -> Pieces<B> {
+    pub fn place<P: Placement<Set = B>>(&self, mut digits: [u64; 3]) -> P {
         if let Some(fold) = &self.fold {
             let lead = self.lead() as usize;
             digits[lead] = u64::from(fold.representative[digits[lead] as usize]);
         }
-        let mut pieces = Pieces::default();
-        if self.own.men + self.opp.men > 0 {
-            self.place_men(digits[0], &mut pieces);
+        let mut placement = P::default();
+        if self.stands {
+            self.place_standing(digits[0], &mut placement);
         }
-        let free = self.playable & !(pieces.own_men | pieces.opp_men);
-        let (first_count, last_count) = if self.order.own_kings_first {
-            (self.own.kings, self.opp.kings)
-        } else {
-            (self.opp.kings, self.own.kings)
-        };
-        let first = set_unrank(digits[1], first_count, free);
-        let last = set_unrank(digits[2], last_count, free & !first);
-        (pieces.own_kings, pieces.opp_kings) = if self.order.own_kings_first {
-            (first, last)
-        } else {
-            (last, first)
-        };
-        pieces
+        let (first, last) = self.sides();
+        let free = self.squares & !placement.occupied();
+        self.moving[0].place(digits[1], &mut placement, first, free);
+        let free = self.squares & !placement.occupied();
+        self.moving[1].place(digits[2], &mut placement, last, free);
+        placement
+    }
+
+    /// The standing pieces of a (folded) value of their digit.
+    #[must_use]
+    pub fn standing<P: Placement<Set = B>>(&self, digit: u64) -> P {
+        let mut placement = P::default();
+        if self.stands {
+            let value = match &self.fold {
+                Some(fold) => u64::from(fold.representative[digit as usize]),
+                None => digit,
+            };
+            self.place_standing(value, &mut placement);
+        }
+        placement
+    }
+
+    /// The (folded) digit of standing pieces and the number of the symmetry
+    /// that leads to the representative of their class.
+    #[must_use]
+    pub fn standing_class<P: Placement<Set = B>>(&self, placement: &P) -> (u64, u8) {
+        if !self.stands {
+            return (0, 0);
+        }
+        let value = self.standing_value(placement);
+        self.fold.as_ref().map_or((value, 0), |fold| {
+            let class = fold.class[value as usize];
+            (u64::from(class >> 3), (class & 7) as u8)
+        })
     }
 
     /// How many placements the entries with a (folded) first digit stand for.
@@ -569,6 +776,17 @@ impl<B: Bits> SliceIndex<B> {
     }
 }
 
+/// The digit of the standing pieces of two armies.
+fn standing_digit<R: Rulebook>(rulebook: &R, own: &Army, opp: &Army, own_first: bool) -> Option<StandingDigit<R::Set>> {
+    let own = (rulebook.standing_squares(Side::Own), rulebook.standing(own));
+    let opp = (rulebook.standing_squares(Side::Opponent), rulebook.standing(opp));
+    if own_first {
+        StandingDigit::new(own, opp)
+    } else {
+        StandingDigit::new(opp, own)
+    }
+}
+
 /// All factors multiplied; `None` if that does not fit.
 fn product(factors: &[u64]) -> Option<u64> {
     if factors.contains(&0) {
@@ -579,19 +797,24 @@ fn product(factors: &[u64]) -> Option<u64> {
         .try_fold(1u64, |product, factor| product.checked_mul(*factor))
 }
 
-/// The set moved by a symmetry.
+/// The set moved by a symmetry, if there is one.
 #[inline(always)]
-fn mapped_set<B: Bits>(set: B, map: &[u8; 128]) -> B {
-    set.squares()
-        .fold(B::ZERO, |image, square| image | B::bit(map[usize::from(square & 127)]))
+fn mapped_set<B: Bits>(set: B, map: Option<&[u8; 128]>) -> B {
+    match map {
+        Some(map) => set
+            .squares()
+            .fold(B::ZERO, |image, square| image | B::bit(map[usize::from(square & 127)])),
+        None => set,
+    }
 }
 
 /// The pieces moved by a symmetry.
-fn mapped<B: Bits>(pieces: &Pieces<B>, map: &[u8; 128]) -> Pieces<B> {
-    Pieces {
-        own_men: mapped_set(pieces.own_men, map),
-        own_kings: mapped_set(pieces.own_kings, map),
-        opp_men: mapped_set(pieces.opp_men, map),
-        opp_kings: mapped_set(pieces.opp_kings, map),
+fn mapped<R: Rulebook>(rulebook: &R, placement: &R::Placement, map: &[u8; 128]) -> R::Placement {
+    let mut image = R::Placement::default();
+    for side in [Side::Own, Side::Opponent] {
+        for (kind, _) in rulebook.kinds() {
+            image.add(side, *kind, mapped_set(placement.pieces(side, *kind), Some(map)));
+        }
     }
+    image
 }

@@ -3,7 +3,7 @@
 mod cache;
 pub mod format;
 mod index;
-mod material;
+mod keys;
 pub mod pack;
 mod prober;
 mod score;
@@ -11,10 +11,12 @@ mod table;
 
 pub use cache::{BlockCache, CacheStats, DEFAULT_CACHE_BYTES};
 pub use format::FormatError;
-pub use index::{Digit, DigitOrder, SliceIndex, binomial, set_rank, set_unrank};
-pub use material::{Army, MAX_PIECES, Material, MaterialError, View};
+pub use index::{Digit, DigitOrder, MovingDigit, SliceIndex, binomial, set_rank, set_unrank};
+pub use keys::{KeyHasher, KeyMap};
+pub use petrov_games::{Army, MAX_PIECES, Material, MaterialError, View};
 pub use prober::{
-    Distance, EXTENSION, OpenError, ProbeError, Prober, RankedMove, RootProbe, Tables, material, table_path,
+    Distance, EXTENSION, OpenError, ProbeError, Prober, RankedMove, RootProbe, Tables, free_entries, material,
+    table_path,
 };
-pub use score::{Metric, Score, Value};
+pub use score::{Metric, Score, Value, Value50};
 pub use table::{BlockFault, Table, TableError};

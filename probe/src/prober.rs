@@ -5,14 +5,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use petrov_games::draughts::{Colour, Engine, Game, Generator, Move, Pieces, Position};
-use petrov_games::{Bits, Fingerprint};
+use petrov_games::{
+    Colour, Engine, Fingerprint, Game, Material, NO_KEY, Outcome, Placement, Rulebook, View, with_rulebook,
+};
 
 use crate::cache::{BlockCache, CacheStats};
-use crate::format::Family;
+use crate::format::FreeEntries;
 use crate::index::{DigitOrder, SliceIndex};
-use crate::material::{Army, Material, View};
-use crate::score::{Metric, Score, Value};
+use crate::keys::KeyMap;
+use crate::score::{Metric, Score, Value, Value50};
 use crate::table::{Table, TableError};
 
 /// Why a position could not be looked up.
@@ -53,13 +54,20 @@ pub enum ProbeError {
         /// What is wrong.
         what: String,
     },
-    /// Pieces overlap, stand off the board or on their promotion row.
+    /// Pieces overlap or stand where they cannot, or the side not to move is
+    /// in check.
     #[error(
-        "this is no position of {game}: pieces overlap, stand beside the board, or men stand on their promotion row"
+        "this is no position of {game}: pieces overlap or stand where they cannot, or the side not to move is in check"
     )]
     NoPosition {
         /// The game asked for.
         game: String,
+    },
+    /// Tables hold no such positions.
+    #[error("{why}")]
+    NotInTables {
+        /// What the position has that tables do not.
+        why: &'static str,
     },
     /// A best line needs distances.
     #[error(
@@ -162,10 +170,10 @@ impl Tables {
     ///
     /// # Errors
     /// [`ProbeError::Header`] if a table's header does not fit its material.
-    pub fn prober<'t>(&'t self, game: &Game) -> Result<Prober<'t>, ProbeError> {
+    pub fn prober<'t, G: Game>(&'t self, game: &G) -> Result<Prober<'t, G>, ProbeError> {
         let inner = match game.engine() {
-            Engine::Narrow(generator) => Inner::Narrow(Lookup::new(self, game, generator)?),
-            Engine::Wide(generator) => Inner::Wide(Lookup::new(self, game, generator)?),
+            Engine::Narrow(rulebook) => Inner::Narrow(Lookup::new(self, game, rulebook)?),
+            Engine::Wide(rulebook) => Inner::Wide(Lookup::new(self, game, rulebook)?),
         };
         Ok(Prober {
             game: game.clone(),
@@ -178,22 +186,19 @@ impl Tables {
     ///
     /// # Errors
     /// As [`Prober::value`] if it is missing, damaged or of other rules.
-    pub fn table(&self, game: &Game, material: Material, metric: Metric) -> Result<&Table, ProbeError> {
+    pub fn table<G: Game>(&self, game: &G, material: Material, metric: Metric) -> Result<&Table, ProbeError> {
         let (name, fingerprint) = (material.to_string(), game.fingerprint().bytes());
         self.tables
             .iter()
             .find(|table| {
                 let parts = table.header().parts();
-                parts.family == Family::Draughts
-                    && parts.metric == metric
-                    && parts.fingerprint == fingerprint
-                    && parts.material == name
+                parts.metric == metric && parts.fingerprint == fingerprint && parts.material == name
             })
             .ok_or_else(|| self.missing(game, material, metric))
     }
 
     /// Why the table of a game, material and metric is not among the usable.
-    fn missing(&self, game: &Game, material: Material, metric: Metric) -> ProbeError {
+    fn missing<G: Game>(&self, game: &G, material: Material, metric: Metric) -> ProbeError {
         for dir in &self.dirs {
             let path = table_path(dir, game.name(), material, metric);
             if let Some(error) = self.faults.get(&path) {
@@ -280,15 +285,18 @@ impl Distance {
 
 /// A legal move with what it is worth to the side that makes it.
 #[derive(Clone, Debug)]
-pub struct RankedMove {
+pub struct RankedMove<G: Game> {
     /// The move.
-    pub played: Move,
+    pub played: G::Move,
     /// Its text, distinct from those of all other legal moves.
     pub text: String,
     /// The position after it.
-    pub after: Position,
+    pub after: G::Position,
     /// Value for the mover.
     pub value: Value,
+    /// Value for the mover under the fifty-move rule, with the plies counted
+    /// before this move; `None` where there is no such rule or no dtz table.
+    pub value50: Option<Value50>,
     /// Plies to the end of the game, counted from before the move.
     pub dtw: Distance,
     /// Plies to the next conversion, counted from before the move.
@@ -297,28 +305,30 @@ pub struct RankedMove {
 
 /// All that the tables say of a position.
 #[derive(Clone, Debug)]
-pub struct RootProbe {
+pub struct RootProbe<G: Game> {
     /// Value for the side to move.
     pub value: Value,
+    /// As [`RankedMove::value50`].
+    pub value50: Option<Value50>,
     /// Plies to the end of the game.
     pub dtw: Distance,
     /// Plies to the next conversion.
     pub dtz: Distance,
     /// All legal moves, best first.
-    pub moves: Vec<RankedMove>,
+    pub moves: Vec<RankedMove<G>>,
 }
 
 /// Looks up positions of one game. Shared freely between threads.
 #[derive(Debug)]
-pub struct Prober<'t> {
-    game: Game,
-    inner: Inner<'t>,
+pub struct Prober<'t, G: Game> {
+    game: G,
+    inner: Inner<'t, G>,
 }
 
 #[derive(Debug)]
-enum Inner<'t> {
-    Narrow(Lookup<'t, u64>),
-    Wide(Lookup<'t, u128>),
+enum Inner<'t, G: Game> {
+    Narrow(Lookup<'t, G::Narrow>),
+    Wide(Lookup<'t, G::Wide>),
 }
 
 macro_rules! with_lookup {
@@ -330,10 +340,13 @@ macro_rules! with_lookup {
     };
 }
 
-impl Prober<'_> {
+/// A metric's scores of a position and of its moves for the mover.
+type Scores = (Score, Vec<Score>);
+
+impl<G: Game> Prober<'_, G> {
     /// The game.
     #[must_use]
-    pub fn game(&self) -> &Game {
+    pub fn game(&self) -> &G {
         &self.game
     }
 
@@ -347,19 +360,21 @@ impl Prober<'_> {
     #[must_use]
     pub fn has(&self, material: Material, metric: Metric) -> bool {
         let (own, opp) = material.armies(View::White);
-        let counts = [own.men, own.kings, opp.men, opp.kings].map(usize::from);
-        counts.iter().all(|count| *count < KINDS)
-            && with_lookup!(self, lookup => lookup.numbers[metric as usize][key(counts)] != 0)
+        with_lookup!(self, lookup => {
+            let key = lookup.rulebook.key(&own, &opp);
+            key.is_some_and(|key| lookup.numbers[metric as usize].contains_key(&key))
+        })
     }
 
     /// The value of a position for the side to move, from the WLD tables.
     /// Captures are resolved by search, so every position of a material that
-    /// is there has a value. Allocates nothing once the blocks are decoded.
+    /// is there has a value. Allocates nothing once the blocks are decoded,
+    /// unless the position has a right that tables do not hold.
     ///
     /// # Errors
     /// [`ProbeError::Missing`] names the table that is missing; others say
     /// what is wrong with one, or that this is no position.
-    pub fn value(&self, position: &Position) -> Result<Value, ProbeError> {
+    pub fn value(&self, position: &G::Position) -> Result<Value, ProbeError> {
         self.score(position, Metric::Wld).map(Score::value)
     }
 
@@ -368,13 +383,16 @@ impl Prober<'_> {
     ///
     /// # Errors
     /// As [`Prober::value`].
-    pub fn score(&self, position: &Position, metric: Metric) -> Result<Score, ProbeError> {
+    pub fn score(&self, position: &G::Position, metric: Metric) -> Result<Score, ProbeError> {
+        if let Some(why) = self.game.not_in_tables(position) {
+            return Err(ProbeError::NotInTables { why });
+        }
         with_lookup!(self, lookup => {
-            let pieces = lookup.generator.view(position);
-            if !lookup.generator.is_placement(&pieces) {
+            let placement = lookup.rulebook.view(position);
+            if !lookup.rulebook.is_placement(&placement) {
                 return Err(ProbeError::NoPosition { game: self.game.name().to_owned() });
             }
-            lookup.score(&pieces, metric).map_err(|fault| lookup.explain(&self.game, fault))
+            lookup.score(&placement, metric).map_err(|fault| lookup.explain(&self.game, fault))
         })
     }
 
@@ -386,11 +404,11 @@ impl Prober<'_> {
     ///
     /// # Errors
     /// As [`Prober::value`].
-    pub fn root(&self, position: &Position) -> Result<RootProbe, ProbeError> {
+    pub fn root(&self, position: &G::Position) -> Result<RootProbe<G>, ProbeError> {
         let legal = self.game.legal_moves(position);
         let texts = self.game.move_texts(position, &legal);
-        let after: Vec<Position> = legal.iter().map(|played| self.game.after(position, played)).collect();
-        let mut known: [Option<(Score, Vec<Score>)>; 3] = [None, None, None];
+        let after: Vec<G::Position> = legal.iter().map(|played| self.game.after(position, played)).collect();
+        let mut known: [Option<Scores>; 3] = [None, None, None];
         let mut missing = None;
         for metric in Metric::ALL {
             match self.scores(position, &legal, &after, metric) {
@@ -408,8 +426,8 @@ impl Prober<'_> {
         // tell a distance that this position's own material has no table of:
         // it counts as unknown all the same, so that which distances there are
         // does not change from one position of a material to the next.
-        let finished = self.game.finished(position).is_some();
-        let material = material(position);
+        let finished = with_rulebook!(&self.game, rulebook => rulebook.finished(&rulebook.view(position)).is_some());
+        let material = material(&self.game, position);
         let told = |metric: Metric| {
             known[metric as usize]
                 .as_ref()
@@ -417,12 +435,15 @@ impl Prober<'_> {
         };
         let distance = |metric: Metric| told(metric).map_or(Distance::Unknown, |k| Distance::of(k.0));
         let move_distance = |metric: Metric, n: usize| told(metric).map_or(Distance::Unknown, |k| Distance::of(k.1[n]));
-        let mut moves: Vec<RankedMove> = (0..legal.len())
+        let by_rule = told(Metric::Dtz).filter(|_| self.fifty_moves());
+        let clock = self.game.clock(position);
+        let mut moves: Vec<RankedMove<G>> = (0..legal.len())
             .map(|n| RankedMove {
                 played: legal[n],
                 text: texts[n].clone(),
                 after: after[n],
                 value: values[n].value(),
+                value50: by_rule.map(|known| under_fifty_moves(known.1[n], clock, || self.is_over(&after[n]))),
                 dtw: move_distance(Metric::Dtw, n),
                 dtz: move_distance(Metric::Dtz, n),
             })
@@ -438,29 +459,44 @@ impl Prober<'_> {
                 }
             }
         }
+        let ends_now = || after.iter().any(|after| self.is_over(after));
         Ok(RootProbe {
             value: value.value(),
+            value50: by_rule.map(|known| under_fifty_moves(known.0, clock, ends_now)),
             dtw: distance(Metric::Dtw),
             dtz: distance(Metric::Dtz),
             moves,
         })
     }
 
-    /// The scores of a position and of its moves for the mover.
+    fn fifty_moves(&self) -> bool {
+        with_rulebook!(&self.game, rulebook => rulebook.fifty_moves())
+    }
+
+    /// Whether the side to move has lost already.
+    fn is_over(&self, position: &G::Position) -> bool {
+        with_rulebook!(&self.game, rulebook => {
+            let ending = rulebook.ending(&rulebook.view(position));
+            ending.is_some_and(|ending| ending.outcome == Outcome::Loss)
+        })
+    }
+
     fn scores(
         &self,
-        position: &Position,
-        legal: &[Move],
-        after: &[Position],
+        position: &G::Position,
+        legal: &[G::Move],
+        after: &[G::Position],
         metric: Metric,
-    ) -> Result<(Score, Vec<Score>), ProbeError> {
+    ) -> Result<Scores, ProbeError> {
+        let fifty_moves = metric == Metric::Dtz && self.fifty_moves();
         let root = self.score(position, metric)?;
         let moves = legal
             .iter()
             .zip(after)
             .map(|(played, after)| {
                 let score = self.score(after, metric)?;
-                Ok(score.before_move(metric, self.game.is_conversion(played)))
+                let score = score.before_move(metric, self.game.is_conversion(played));
+                Ok(if fifty_moves { score.within_fifty_moves() } else { score })
             })
             .collect::<Result<_, ProbeError>>()?;
         Ok((root, moves))
@@ -472,8 +508,8 @@ impl Prober<'_> {
     /// # Errors
     /// As [`Prober::value`]; [`ProbeError::NoDistances`] if only WLD tables
     /// are there, by which a won game could go round in circles.
-    pub fn line(&self, position: &Position) -> Result<Vec<RankedMove>, ProbeError> {
-        let mut line: Vec<RankedMove> = Vec::new();
+    pub fn line(&self, position: &G::Position) -> Result<Vec<RankedMove<G>>, ProbeError> {
+        let mut line: Vec<RankedMove<G>> = Vec::new();
         let mut at = *position;
         loop {
             let mut root = self.root(&at)?;
@@ -483,7 +519,7 @@ impl Prober<'_> {
             if root.dtw == Distance::Unknown && root.dtz == Distance::Unknown {
                 return Err(ProbeError::NoDistances {
                     game: self.game.name().to_owned(),
-                    material: material(&at),
+                    material: material(&self.game, &at),
                 });
             }
             let best = root.moves.swap_remove(0);
@@ -493,26 +529,39 @@ impl Prober<'_> {
     }
 }
 
-/// The material of a position in canonical colours.
-#[must_use]
-pub fn material(position: &Position) -> Material {
-    let army = |colour: Colour| Army {
-        men: position.men[colour as usize].count_ones() as u8,
-        kings: position.kings[colour as usize].count_ones() as u8,
+/// A dtz score under the fifty-move rule with so many plies counted already.
+/// `ends_now`: the winner ends the game by the next move.
+fn under_fifty_moves(score: Score, clock: u32, ends_now: impl FnOnce() -> bool) -> Value50 {
+    let plies = u32::from(score.distance());
+    let counts = match score.value() {
+        Value::Draw => return Value50::Draw,
+        Value::Win => clock + plies <= u32::from(Score::FIFTY_MOVES) || plies == 1 && ends_now(),
+        Value::Loss => clock + plies <= u32::from(Score::FIFTY_MOVES) || plies == 0,
     };
-    Material::new(army(Colour::White), army(Colour::Black))
+    Value50::new(score.value(), score.is_spoilt() || !counts)
 }
 
-/// Better moves first: by value, then by dtw and dtz where known (quick wins,
-/// slow losses), then by text.
-fn rank(a: &RankedMove, b: &RankedMove) -> Ordering {
+/// The material of a position in canonical colours.
+#[must_use]
+pub fn material<G: Game>(game: &G, position: &G::Position) -> Material {
+    with_rulebook!(game, rulebook => {
+        let (own, opp) = rulebook.armies_of(&rulebook.view(position));
+        Material::new(own, opp)
+    })
+}
+
+/// Better moves first: by value under the fifty-move rule if it is known, else
+/// by value, then by dtw and dtz where known (quick wins, slow losses), then
+/// by text.
+fn rank<G: Game>(a: &RankedMove<G>, b: &RankedMove<G>) -> Ordering {
     let by_distance = |a_distance: Distance, b_distance: Distance| match (a_distance.plies(), b_distance.plies()) {
         (Some(x), Some(y)) if a.value == Value::Win => x.cmp(&y),
         (Some(x), Some(y)) => y.cmp(&x),
         _ => Ordering::Equal,
     };
-    b.value
-        .cmp(&a.value)
+    b.value50
+        .cmp(&a.value50)
+        .then_with(|| b.value.cmp(&a.value))
         .then_with(|| by_distance(a.dtw, b.dtw))
         .then_with(|| by_distance(a.dtz, b.dtz))
         .then_with(|| a.text.cmp(&b.text))
@@ -526,42 +575,65 @@ struct Slot<'t, B> {
     index: SliceIndex<B>,
 }
 
-/// Counts of one kind of piece that the look-up can tell apart.
-const KINDS: usize = 16;
-
 /// Tables of one game by metric and material.
 #[derive(Debug)]
-struct Lookup<'t, B> {
+struct Lookup<'t, R: Rulebook> {
     tables: &'t Tables,
-    generator: Arc<Generator<B>>,
-    slots: Vec<Slot<'t, B>>,
-    /// Number of the slot, plus one, by the counts of pieces.
-    numbers: [Box<[u16]>; 3],
+    rulebook: Arc<R>,
+    slots: Vec<Slot<'t, R::Set>>,
+    /// Number of the slot by the pieces.
+    numbers: [KeyMap<u32>; 3],
     max_pieces: [u8; 3],
 }
 
 /// Why a look-up failed, kept small: errors are explained outside the hot path.
 #[derive(Debug)]
 enum Fault {
-    Missing(Army, Army, Metric),
+    Missing(Box<Material>, Metric),
     Table(TableError),
 }
 
-impl<'t, B: Bits> Lookup<'t, B> {
-    fn new(tables: &'t Tables, game: &Game, generator: &Arc<Generator<B>>) -> Result<Self, ProbeError> {
+/// The entries that tables of a game and metric leave free.
+#[must_use]
+pub fn free_entries<R: Rulebook>(rulebook: &R, metric: Metric) -> FreeEntries {
+    FreeEntries {
+        captures: rulebook.forced(),
+        up_to_capture: !rulebook.forced() && metric == Metric::Wld,
+        gaps: rulebook.has_gaps(),
+    }
+}
+
+/// The score of a game that the pieces alone decide.
+#[inline(always)]
+fn score_of(outcome: Outcome) -> Score {
+    match outcome {
+        Outcome::Win => Score::win(0),
+        Outcome::Draw => Score::DRAW,
+        Outcome::Loss => Score::loss(0),
+    }
+}
+
+/// The better of two scores for the side to move.
+#[inline(always)]
+fn better(one: Option<Score>, other: Score) -> Score {
+    one.filter(|one| one.preference() >= other.preference())
+        .unwrap_or(other)
+}
+
+impl<'t, R: Rulebook> Lookup<'t, R> {
+    fn new<G: Game>(tables: &'t Tables, game: &G, rulebook: &Arc<R>) -> Result<Self, ProbeError> {
         let mut lookup = Self {
             tables,
-            generator: generator.clone(),
+            rulebook: rulebook.clone(),
             slots: Vec::new(),
-            numbers: [(); 3].map(|()| vec![0; KINDS.pow(4)].into_boxed_slice()),
+            numbers: [(); 3].map(|()| KeyMap::default()),
             max_pieces: [0; 3],
         };
         for table in &tables.tables {
-            let parts = table.header().parts();
-            if parts.family != Family::Draughts || parts.fingerprint != game.fingerprint().bytes() {
+            if table.header().parts().fingerprint != game.fingerprint().bytes() {
                 continue;
             }
-            lookup.add(table, game).map_err(|what| ProbeError::Header {
+            lookup.add(table).map_err(|what| ProbeError::Header {
                 path: table.path().to_owned(),
                 what,
             })?;
@@ -569,7 +641,7 @@ impl<'t, B: Bits> Lookup<'t, B> {
         Ok(lookup)
     }
 
-    fn add(&mut self, table: &'t Table, game: &Game) -> Result<(), String> {
+    fn add(&mut self, table: &'t Table) -> Result<(), String> {
         let parts = table.header().parts();
         let material: Material = parts.material.parse().map_err(|error| format!("{error}"))?;
         if material.to_string() != parts.material {
@@ -578,7 +650,7 @@ impl<'t, B: Bits> Lookup<'t, B> {
                 parts.material
             ));
         }
-        if parts.free_entries != self.generator.forced() {
+        if parts.free_entries != free_entries(&*self.rulebook, parts.metric) {
             return Err("free entries do not go with these rules".to_owned());
         }
         let views = material.views();
@@ -592,18 +664,19 @@ impl<'t, B: Bits> Lookup<'t, B> {
                 return Err("the sides to move are in the wrong order".to_owned());
             }
             let order = DigitOrder::from_code(side.order).ok_or_else(|| format!("no digit order {}", side.order))?;
-            let counts = [own.men, own.kings, opp.men, opp.kings].map(usize::from);
-            if counts.iter().any(|count| *count >= KINDS) {
-                return Err(format!("more than {} like pieces", KINDS - 1));
-            }
-            let index = SliceIndex::new(game.rules(), game.board(), own, opp, order)
+            let key = self
+                .rulebook
+                .key(&own, &opp)
+                .ok_or_else(|| format!("{material} is no material of this game with at most 15 like pieces"))?;
+            let index = SliceIndex::new(&*self.rulebook, &own, &opp, order)
                 .filter(|index| index.len() == side.entries)
                 .ok_or_else(|| format!("{} entries are not what {material} has on this board", side.entries))?;
-            let number = &mut self.numbers[parts.metric as usize][key(counts)];
+            let number = self.slots.len() as u32;
             // The first of the folders goes first.
-            if *number == 0 && self.slots.len() < usize::from(u16::MAX) {
+            let numbers = &mut self.numbers[parts.metric as usize];
+            if let std::collections::hash_map::Entry::Vacant(vacant) = numbers.entry(key) {
+                vacant.insert(number);
                 self.slots.push(Slot { table, side: n, index });
-                *number = self.slots.len() as u16;
             }
         }
         let most = &mut self.max_pieces[parts.metric as usize];
@@ -611,76 +684,96 @@ impl<'t, B: Bits> Lookup<'t, B> {
         Ok(())
     }
 
-    fn explain(&self, game: &Game, fault: Fault) -> ProbeError {
+    fn explain<G: Game>(&self, game: &G, fault: Fault) -> ProbeError {
         match fault {
             Fault::Table(error) => ProbeError::Table(Arc::new(error)),
-            Fault::Missing(own, opp, metric) => self.tables.missing(game, Material::new(own, opp), metric),
+            Fault::Missing(material, metric) => self.tables.missing(game, *material, metric),
         }
     }
 
     /// The score of a placement for the side to move.
-    fn score(&self, pieces: &Pieces<B>, metric: Metric) -> Result<Score, Fault> {
-        let generator = &*self.generator;
-        if let Some(won) = generator.finished(pieces) {
-            return Ok(if won { Score::win(0) } else { Score::loss(0) });
+    fn score(&self, placement: &R::Placement, metric: Metric) -> Result<Score, Fault> {
+        let rulebook = &*self.rulebook;
+        if let Some(outcome) = rulebook.finished(placement) {
+            return Ok(score_of(outcome));
         }
-        if generator.forced() && generator.has_capture(pieces) {
-            return self.resolve(pieces, metric);
+        let forced = rulebook.forced();
+        if forced && rulebook.has_capture(placement) {
+            return self.best_capture(placement, metric).map(Option::unwrap_or_default);
         }
-        let counts =
-            [pieces.own_men, pieces.own_kings, pieces.opp_men, pieces.opp_kings].map(|set| set.count() as usize);
-        let number = if counts.iter().all(|count| *count < KINDS) {
-            self.numbers[metric as usize][key(counts)]
+        if let Some(without) = rulebook.without_right(placement) {
+            return self.score_with_right(placement, &without, metric);
+        }
+        let captures = if !forced && metric == Metric::Wld {
+            match self.best_capture(placement, metric)? {
+                Some(score) if score.is_win() => return Ok(score),
+                captures => captures,
+            }
         } else {
-            0
+            None
         };
-        let Some(slot) = usize::from(number).checked_sub(1).map(|n| &self.slots[n]) else {
-            let army = |men: usize, kings: usize| Army {
-                men: men as u8,
-                kings: kings as u8,
-            };
-            return Err(Fault::Missing(
-                army(counts[0], counts[1]),
-                army(counts[2], counts[3]),
-                metric,
-            ));
+        let key = placement.key();
+        let number = if key == NO_KEY {
+            None
+        } else {
+            self.numbers[metric as usize].get(&key)
         };
-        slot.table
-            .entry(slot.side, slot.index.rank(pieces))
-            .map_err(Fault::Table)
+        let Some(slot) = number.map(|number| &self.slots[*number as usize]) else {
+            let (own, opp) = rulebook.armies_of(placement);
+            return Err(Fault::Missing(Box::new(Material::new(own, opp)), metric));
+        };
+        let entry = slot.table.entry(slot.side, slot.index.rank(placement));
+        Ok(better(captures, entry.map_err(Fault::Table)?))
     }
 
-    /// The score of a placement whose mover must capture. Ends because every
-    /// capture takes pieces off the board.
-    fn resolve(&self, pieces: &Pieces<B>, metric: Metric) -> Result<Score, Fault> {
-        let generator = &*self.generator;
+    /// The best score that a capture leads to. Ends because every capture
+    /// takes pieces off the board.
+    fn best_capture(&self, placement: &R::Placement, metric: Metric) -> Result<Option<Score>, Fault> {
         let mut best: Option<Score> = None;
         let mut fault = None;
-        generator.captures(pieces, |step| {
-            let child = generator.turned(&generator.after(pieces, step));
-            match self.score(&child, metric) {
+        self.rulebook
+            .captures(placement, |after| match self.score(after, metric) {
                 Ok(score) => {
                     let score = score.before_move(metric, true);
-                    if best.is_none_or(|best| score.preference() > best.preference()) {
-                        best = Some(score);
-                    }
-                    // Nothing is better than a win where distances do not count.
-                    !(score.is_win() && metric != Metric::Dtw)
+                    best = Some(better(best, score));
+                    // Nothing is better than a win where distances do not count;
+                    // all captures have the same distance to the next conversion.
+                    !(score.is_win() && !score.is_spoilt() && metric != Metric::Dtw)
                 }
                 Err(error) => {
                     fault = Some(error);
                     false
                 }
-            }
-        });
+            });
         match fault {
             Some(fault) => Err(fault),
-            None => Ok(best.unwrap_or_default()),
+            None => Ok(best),
         }
     }
-}
 
-#[inline(always)]
-fn key(counts: [usize; 4]) -> usize {
-    ((counts[0] * KINDS + counts[1]) * KINDS + counts[2]) * KINDS + counts[3]
+    /// The score of a placement with a right that tables do not hold. Out of
+    /// the way of the usual case.
+    #[cold]
+    fn score_with_right(
+        &self,
+        placement: &R::Placement,
+        without: &R::Placement,
+        metric: Metric,
+    ) -> Result<Score, Fault> {
+        let rulebook = &*self.rulebook;
+        let mut best: Option<Score> = None;
+        let mut fault = None;
+        rulebook.right_moves(placement, |after| match self.score(after, metric) {
+            Ok(score) => best = Some(better(best, score.before_move(metric, true))),
+            Err(error) => fault = Some(error),
+        });
+        if let Some(fault) = fault {
+            return Err(fault);
+        }
+        match best {
+            // Without the right the side to move would have no move.
+            Some(score) if !rulebook.has_move(without) => Ok(score),
+            best => Ok(better(best, self.score(without, metric)?)),
+        }
+    }
 }

@@ -68,6 +68,48 @@ impl Value {
     }
 }
 
+/// The value of a position for the side to move where the fifty-move rule
+/// counts.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub enum Value50 {
+    /// The side to move loses.
+    Loss,
+    /// It would lose but for the fifty-move rule.
+    BlessedLoss,
+    /// Neither side can win.
+    Draw,
+    /// It would win but for the fifty-move rule.
+    CursedWin,
+    /// The side to move wins.
+    Win,
+}
+
+impl Value50 {
+    /// A value with whether the fifty-move rule spoils it.
+    #[must_use]
+    pub fn new(value: Value, spoilt: bool) -> Self {
+        match (value, spoilt) {
+            (Value::Win, false) => Self::Win,
+            (Value::Win, true) => Self::CursedWin,
+            (Value::Draw, _) => Self::Draw,
+            (Value::Loss, true) => Self::BlessedLoss,
+            (Value::Loss, false) => Self::Loss,
+        }
+    }
+
+    /// `win`, `cursed-win`, `draw`, `blessed-loss` or `loss`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Loss => "loss",
+            Self::BlessedLoss => "blessed-loss",
+            Self::Draw => "draw",
+            Self::CursedWin => "cursed-win",
+            Self::Win => "win",
+        }
+    }
+}
+
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
@@ -81,11 +123,16 @@ pub struct Score(u16);
 
 impl Score {
     /// Largest distance that a score can hold.
-    pub const MAX_DISTANCE: u16 = 0x1fff;
+    pub const MAX_DISTANCE: u16 = 0x0fff;
+    /// Most plies without a conversion after which a win still counts, where
+    /// the fifty-move rule does.
+    pub const FIFTY_MOVES: u16 = 100;
     /// A draw.
     pub const DRAW: Self = Self(0);
     const WIN: u16 = 1 << 14;
     const LOSS: u16 = 2 << 14;
+    /// A win or loss that the fifty-move rule makes a draw.
+    const SPOILT: u16 = 1 << 13;
 
     /// A win in `distance` plies (at most [`Score::MAX_DISTANCE`]).
     #[inline(always)]
@@ -113,8 +160,9 @@ impl Score {
         }
     }
 
-    /// The word itself: the distance in the low 13 bits, then one bit that is
-    /// always 0, then 0 for a draw, 1 for a win, 2 for a loss.
+    /// The word itself: the distance in the low 12 bits, then one bit that is
+    /// always 0, one for a win or loss that the fifty-move rule spoils, then 0
+    /// for a draw, 1 for a win, 2 for a loss.
     #[inline(always)]
     #[must_use]
     pub fn to_bits(self) -> u16 {
@@ -125,7 +173,38 @@ impl Score {
     #[inline(always)]
     #[must_use]
     pub fn from_bits(bits: u16) -> Self {
-        Self(bits & !(1 << 13))
+        Self(bits & !(1 << 12))
+    }
+
+    /// The win or loss as one that the fifty-move rule spoils: a cursed win or
+    /// a blessed loss. A draw stays one.
+    #[inline(always)]
+    #[must_use]
+    pub fn spoilt(self) -> Self {
+        if self.is_draw() {
+            self
+        } else {
+            Self(self.0 | Self::SPOILT)
+        }
+    }
+
+    /// Whether the fifty-move rule spoils the win or loss.
+    #[inline(always)]
+    #[must_use]
+    pub fn is_spoilt(self) -> bool {
+        self.0 & Self::SPOILT != 0
+    }
+
+    /// The score under the fifty-move rule: spoilt if the distance to the next
+    /// conversion is too long.
+    #[inline(always)]
+    #[must_use]
+    pub fn within_fifty_moves(self) -> Self {
+        if self.distance() > Self::FIFTY_MOVES {
+            self.spoilt()
+        } else {
+            self
+        }
     }
 
     /// The value.
@@ -169,16 +248,18 @@ impl Score {
         self.0 & Self::MAX_DISTANCE
     }
 
-    /// Larger is better for the side to move: short wins, long wins, draws,
-    /// long losses, short losses.
+    /// Larger is better for the side to move: short wins, long wins, the same
+    /// of spoilt ones, draws, long spoilt losses, short ones, long losses,
+    /// short losses.
     #[inline(always)]
     #[must_use]
     pub fn preference(self) -> i32 {
         let distance = i32::from(self.distance());
+        let step = if self.is_spoilt() { 0x2000 } else { 0x4000 };
         match self.value() {
-            Value::Win => 0x4000 - distance,
+            Value::Win => step - distance,
             Value::Draw => 0,
-            Value::Loss => distance - 0x4000,
+            Value::Loss => distance - step,
         }
     }
 
@@ -195,16 +276,18 @@ impl Score {
             Metric::Dtz if zeroing => 1,
             Metric::Dtw | Metric::Dtz => self.distance() + 1,
         };
+        let spoilt = self.0 & Self::SPOILT;
         if self.is_loss() {
-            Self::win(distance)
+            Self(Self::win(distance).0 | spoilt)
         } else {
-            Self::loss(distance)
+            Self(Self::loss(distance).0 | spoilt)
         }
     }
 }
 
 impl fmt::Debug for Score {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} in {}", self.value(), self.distance())
+        let spoilt = if self.is_spoilt() { "spoilt " } else { "" };
+        write!(f, "{spoilt}{} in {}", self.value(), self.distance())
     }
 }

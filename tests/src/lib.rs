@@ -6,10 +6,15 @@
 
 use std::path::{Path, PathBuf};
 
-use petrov_games::draughts::{Board, Colour, Game, Games, Position, RuleFile, SquareSet};
+use petrov_games::Games;
+use petrov_games::draughts::{Board, Colour, Game, Position, RuleFile, SquareSet};
 use petrov_gen::{BuildOptions, Progress, What, build, plan};
-use petrov_probe::{Army, Material, Metric, Tables};
+use petrov_probe::{Army, Metric, Tables};
 use tempfile::TempDir;
+
+/// Letters of the pieces of draughts.
+const KING: u8 = b'K';
+const MAN: u8 = b'M';
 
 /// The games that every issue names.
 pub const FOUR_GAMES: [&str; 4] = ["russian", "english", "brazilian", "italian"];
@@ -26,7 +31,7 @@ pub fn repository() -> PathBuf {
 /// A built-in game.
 #[must_use]
 pub fn game(name: &str) -> Game {
-    Games::built_in().get(name).expect("a built-in game").clone()
+    Games::built_in().draughts(name).expect("a built-in game").clone()
 }
 
 /// The games of all rule files, whether built in or not, by name.
@@ -62,7 +67,7 @@ impl Default for Folder {
 impl Folder {
     /// A new folder with tables of one request.
     #[must_use]
-    pub fn with(game: &Game, what: &str, metrics: &[Metric]) -> Self {
+    pub fn with(game: &impl petrov_games::Game, what: &str, metrics: &[Metric]) -> Self {
         let folder = Self::default();
         folder.build(game, what, metrics, 1);
         folder
@@ -70,7 +75,7 @@ impl Folder {
 
     /// Builds what is missing here; returns the faults of the tables that had
     /// to be built again.
-    pub fn build(&self, game: &Game, what: &str, metrics: &[Metric], threads: usize) -> Vec<String> {
+    pub fn build(&self, game: &impl petrov_games::Game, what: &str, metrics: &[Metric], threads: usize) -> Vec<String> {
         let what: What = what.parse().expect("a number or a material");
         let options = BuildOptions {
             metrics: metrics.to_vec(),
@@ -123,13 +128,16 @@ impl Folder {
 /// present.
 #[must_use]
 pub fn armies(pieces: u8) -> Vec<(Army, Army)> {
-    let mut pairs = Vec::new();
-    for material in Material::with_pieces(pieces) {
-        for view in material.views() {
-            pairs.push(material.armies(*view));
-        }
-    }
-    pairs
+    let of = |pieces: u8| (0..=pieces).map(move |men| army(pieces - men, men));
+    (1..pieces)
+        .flat_map(|own| of(own).flat_map(move |one| of(pieces - own).map(move |other| (one, other))))
+        .collect()
+}
+
+/// An army of kings and men.
+#[must_use]
+pub fn army(kings: u8, men: u8) -> Army {
+    Army::EMPTY.with(KING, kings).with(MAN, men)
 }
 
 /// Squares where men of one side may stand.
@@ -157,21 +165,26 @@ pub fn for_each_placement(board: &Board, white: Army, black: Army, turn: Colour,
         }
     }
     let playable = board.playable();
-    subsets(men_squares(board, Colour::White), white.men, 0, &mut |white_men| {
-        let black_squares = men_squares(board, Colour::Black) & !white_men;
-        subsets(black_squares, black.men, 0, &mut |black_men| {
-            let free = playable & !white_men & !black_men;
-            subsets(free, white.kings, 0, &mut |white_kings| {
-                subsets(free & !white_kings, black.kings, 0, &mut |black_kings| {
-                    visit(&Position {
-                        men: [white_men, black_men],
-                        kings: [white_kings, black_kings],
-                        turn,
+    subsets(
+        men_squares(board, Colour::White),
+        white.count(MAN),
+        0,
+        &mut |white_men| {
+            let black_squares = men_squares(board, Colour::Black) & !white_men;
+            subsets(black_squares, black.count(MAN), 0, &mut |black_men| {
+                let free = playable & !white_men & !black_men;
+                subsets(free, white.count(KING), 0, &mut |white_kings| {
+                    subsets(free & !white_kings, black.count(KING), 0, &mut |black_kings| {
+                        visit(&Position {
+                            men: [white_men, black_men],
+                            kings: [white_kings, black_kings],
+                            turn,
+                        });
                     });
                 });
             });
-        });
-    });
+        },
+    );
 }
 
 /// The same position seen from the other side: colours swapped, board turned.
@@ -213,13 +226,13 @@ impl Random {
             turn: [Colour::White, Colour::Black][self.below(2) as usize],
         };
         for (colour, army) in [(Colour::White, white), (Colour::Black, black)] {
-            for _ in 0..army.men {
+            for _ in 0..army.count(MAN) {
                 let free = men_squares(board, colour) & !position.occupied();
                 position.men[colour as usize] |= self.square(free);
             }
         }
         for (colour, army) in [(Colour::White, white), (Colour::Black, black)] {
-            for _ in 0..army.kings {
+            for _ in 0..army.count(KING) {
                 let free = board.playable() & !position.occupied();
                 position.kings[colour as usize] |= self.square(free);
             }

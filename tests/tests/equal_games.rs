@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use petrov_games::draughts::{Colour, Game};
-use petrov_probe::{Material, Metric, Value};
-use petrov_tests::{Folder, all_games, for_each_placement, game};
+use petrov_probe::{Metric, Value};
+use petrov_tests::{Folder, all_games, armies, for_each_placement, game};
 
 const METRICS: [Metric; 2] = [Metric::Wld, Metric::Dtw];
 
@@ -33,7 +33,11 @@ impl Built {
             let sides = parts.sides.iter().map(|side| {
                 let [win, draw, loss] = [Value::Win, Value::Draw, Value::Loss].map(|value| side.count(value));
                 let longest = [Value::Win, Value::Loss].map(|value| side.longest(value).map_or(0, u64::from));
-                let mut counts: Counts = side.palette.iter().map(|p| (p.value, p.distance, p.count)).collect();
+                let mut counts: Counts = side
+                    .palette
+                    .iter()
+                    .map(|p| (p.score().value(), p.distance, p.count))
+                    .collect();
                 counts.retain(|(_, _, count)| *count > 0);
                 counts.sort_unstable();
                 ([win, draw, loss, longest[0], longest[1]], counts)
@@ -99,9 +103,9 @@ fn same_positions(one: &Game, other: &Game) {
     let (ours, theirs) = (Folder::with(one, "3", &METRICS), Folder::with(other, "3", &METRICS));
     let (ours, theirs) = (ours.tables(), theirs.tables());
     let (in_theirs, in_ours) = (theirs.prober(one).unwrap(), ours.prober(other).unwrap());
-    for material in (2..=3).flat_map(Material::with_pieces) {
+    for (white, black) in (2..=3).flat_map(armies) {
         for turn in [Colour::White, Colour::Black] {
-            for_each_placement(one.board(), material.white(), material.black(), turn, &mut |position| {
+            for_each_placement(one.board(), white, black, turn, &mut |position| {
                 let [found, expected] =
                     [&in_theirs, &in_ours].map(|prober| prober.score(position, Metric::Dtw).unwrap());
                 assert_eq!(found, expected, "{} {}", one.name(), one.format_fen(position));

@@ -3,7 +3,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use petrov_games::draughts::Position;
+use petrov_games::draughts::{Game, Position};
 use petrov_probe::{Metric, Prober, Value};
 use petrov_tests::{Folder, Random, armies, game};
 
@@ -43,7 +43,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-fn values(prober: &Prober<'_>, positions: &[Position], values: &mut [Value]) -> u64 {
+fn values(prober: &Prober<'_, Game>, positions: &[Position], values: &mut [Value]) -> u64 {
     let before = ALLOCATIONS.with(Cell::get);
     for (position, value) in positions.iter().zip(values) {
         *value = prober.value(position).unwrap();

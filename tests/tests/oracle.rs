@@ -2,7 +2,7 @@
 
 use petrov_games::draughts::{Colour, Game, SquareSet};
 use petrov_probe::{Army, Distance, Material, Metric, Prober, Tables, Value, material};
-use petrov_tests::{Folder, game, repository};
+use petrov_tests::{Folder, army, game, repository};
 use serde_json::{Value as Json, json};
 
 const METRICS: [Metric; 3] = Metric::ALL;
@@ -22,8 +22,8 @@ impl Oracle {
         // A few samples have more pieces.
         for sample in json["samples"].as_array().unwrap() {
             let position = game.parse_fen(sample["fen"].as_str().unwrap()).unwrap();
-            if u64::from(material(&position).pieces()) > json["max_pieces"].as_u64().unwrap() {
-                folder.build(&game, &material(&position).to_string(), &METRICS, 0);
+            if u64::from(material(&game, &position).pieces()) > json["max_pieces"].as_u64().unwrap() {
+                folder.build(&game, &material(&game, &position).to_string(), &METRICS, 0);
             }
         }
         Self { game, json, folder }
@@ -63,11 +63,9 @@ fn check_counts(oracle: &Oracle) -> Vec<String> {
     let tables = oracle.folder.tables();
     let mut bad = Vec::new();
     for slice in oracle.json["slices"].as_array().unwrap() {
-        let army = |men: &str, kings: &str| Army {
-            men: slice[men].as_u64().unwrap() as u8,
-            kings: slice[kings].as_u64().unwrap() as u8,
-        };
-        let (white, black) = (army("wm", "wk"), army("bm", "bk"));
+        let count = |key: &str| slice[key].as_u64().unwrap() as u8;
+        let white = army(count("wk"), count("wm"));
+        let black = army(count("bk"), count("bm"));
         for (turn, own, opp) in [("w", white, black), ("b", black, white)] {
             let dtw = counts(&tables, own, opp, Metric::Dtw);
             if dtw != slice[turn] {
@@ -86,7 +84,7 @@ fn check_counts(oracle: &Oracle) -> Vec<String> {
     bad
 }
 
-fn check_sample(oracle: &Oracle, prober: &Prober<'_>, sample: &Json) -> Vec<String> {
+fn check_sample(oracle: &Oracle, prober: &Prober<'_, Game>, sample: &Json) -> Vec<String> {
     let game = &oracle.game;
     let fen = sample["fen"].as_str().unwrap();
     let position = game.parse_fen(fen).unwrap();

@@ -10,8 +10,10 @@ use std::process::{Command, Stdio};
 use petrov_games::Bits;
 use petrov_games::draughts::{Colour, Engine, Game, Generator, Position, RuleFile};
 use petrov_gen::write_table;
-use petrov_probe::format::{Family, HeaderParts, PaletteEntry, SideParts};
-use petrov_probe::{BlockCache, DigitOrder, Material, Metric, Score, SliceIndex, Table, Tables, Value, View, material};
+use petrov_probe::format::{HeaderParts, PaletteEntry, SideParts};
+use petrov_probe::{
+    BlockCache, DigitOrder, Material, Metric, Score, SliceIndex, Table, Tables, Value50, View, free_entries, material,
+};
 use petrov_tests::{Folder, Random, game, repository};
 use serde_json::{Value as Json, json};
 
@@ -95,6 +97,7 @@ fn check_header(table: &Table) {
                 "stored": side.stored,
                 "palette": side.palette.iter().map(line).collect::<Vec<_>>(),
                 "longest_win": side.longest_win,
+                "mated": side.mated,
                 "blocks": blocks.map(|block| json!({ "offset": block.offset, "stored_bytes": block.stored_bytes,
                     "packed_bytes": block.packed_bytes, "crc32": block.crc })).collect::<Vec<_>>(),
             })
@@ -104,8 +107,12 @@ fn check_header(table: &Table) {
     assert_eq!(printed["metric"], parts.metric.name());
     assert_eq!(printed["material"], parts.material);
     assert_eq!(printed["game"], parts.game);
-    assert_eq!(printed["family"], parts.family.name());
-    assert_eq!(printed["free_entries"], parts.free_entries);
+    assert_eq!(printed["family"], parts.family);
+    let free = parts.free_entries;
+    assert_eq!(
+        printed["free_entries"],
+        json!({ "captures": free.captures, "up_to_capture": free.up_to_capture, "gaps": free.gaps })
+    );
     assert_eq!(printed["block_bytes"], parts.block_bytes);
     assert_eq!(printed["dictionary_bytes"], parts.dictionary.len());
     let fingerprint: String = parts.fingerprint.iter().fold(String::new(), |mut text, byte| {
@@ -214,7 +221,7 @@ fn write_made_up<B: Bits>(
 ) -> Vec<SliceIndex<B>> {
     let palette: Vec<PaletteEntry> = (0..lines)
         .map(|distance| PaletteEntry {
-            value: if distance % 2 == 1 { Value::Win } else { Value::Loss },
+            value: if distance % 2 == 1 { Value50::Win } else { Value50::Loss },
             distance,
             count: 1,
         })
@@ -223,7 +230,7 @@ fn write_made_up<B: Bits>(
     for (view, code) in material.views().iter().zip(orders) {
         let (own, opp) = material.armies(*view);
         let order = DigitOrder::from_code(code).unwrap();
-        let index = SliceIndex::<B>::new(game.rules(), game.board(), own, opp, order).unwrap();
+        let index = SliceIndex::new(generator, &own, &opp, order).unwrap();
         sides.push(SideParts {
             to_move: if *view == View::White {
                 Colour::White
@@ -236,13 +243,14 @@ fn write_made_up<B: Bits>(
             palette: palette.clone(),
             stored: lines.into(),
             longest_win: None,
+            mated: None,
         });
         indices.push(index);
     }
     let parts = HeaderParts {
-        family: Family::Draughts,
+        family: "draughts".to_owned(),
         metric: Metric::Dtw,
-        free_entries: generator.forced(),
+        free_entries: free_entries(generator, Metric::Dtw),
         fingerprint: game.fingerprint().bytes(),
         game: game.name().to_owned(),
         material: material.to_string(),
@@ -280,7 +288,7 @@ fn check_made_up<B: Bits>(
             (wanted.black(), wanted.white())
         };
         let position = random.position(game.board(), white, black);
-        assert_eq!(material(&position), wanted);
+        assert_eq!(material(game, &position), wanted);
         let own = if position.turn == Colour::White { white } else { black };
         let side = usize::from(own != wanted.white());
         let entry = indices[side].rank(&generator.view(&position));

@@ -13,8 +13,7 @@ use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
 use petrov_games::draughts::{Game, Goal, Position, RuleFile, SquareSet};
-use petrov_probe::Army;
-use petrov_tests::{Random, game, repository};
+use petrov_tests::{Random, army, game, repository};
 use serde_json::Value as Json;
 
 /// Start, end, captured squares.
@@ -272,14 +271,11 @@ fn placement(game: &Game, random: &mut Random) -> Position {
     } else {
         0
     };
-    let mut army = |pieces: u64| {
+    let mut drawn = |pieces: u64| {
         let kings = (0..pieces).filter(|_| random.below(100) < percent).count() as u8;
-        Army {
-            men: pieces as u8 - kings,
-            kings,
-        }
+        army(kings, pieces as u8 - kings)
     };
-    let (white, black) = (army(white), army(pieces - white));
+    let (white, black) = (drawn(white), drawn(pieces - white));
     random.position(game.board(), white, black)
 }
 

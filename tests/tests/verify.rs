@@ -1,6 +1,7 @@
 //! `verify` passes sound tables and finds every error planted in them.
 
-use petrov_games::draughts::{Engine, Game, Games};
+use petrov_games::Games;
+use petrov_games::draughts::{Engine, Game};
 use petrov_gen::{CodeSource, DEFAULT_LEVEL, Depth, FREE, Progress, Verdict, What, verify, write_table};
 use petrov_probe::{BlockCache, DigitOrder, Material, Metric, SliceIndex, Table};
 use petrov_tests::Folder;
@@ -19,7 +20,7 @@ fn sound_tables_are_proved() {
         ("frisian", 2),
         ("turkish", 2),
     ] {
-        let game = games.get(name).unwrap();
+        let game = games.draughts(name).unwrap();
         let folder = Folder::default();
         folder.build(game, &pieces.to_string(), &Metric::ALL, 2);
         let report = check(game, Some(What::Pieces(pieces)), folder.path(), Depth::Every);
@@ -36,7 +37,7 @@ fn sound_tables_are_proved() {
 #[test]
 fn values_alone_are_only_consistent() {
     let games = Games::built_in();
-    let game = games.get("russian").unwrap();
+    let game = games.draughts("russian").unwrap();
     let folder = Folder::default();
     folder.build(game, "2", &[Metric::Wld], 2);
     let report = check(game, None, folder.path(), Depth::Every);
@@ -49,7 +50,7 @@ fn values_alone_are_only_consistent() {
 #[test]
 fn missing_damaged_and_foreign_tables_are_findings() {
     let games = Games::built_in();
-    let (russian, english) = (games.get("russian").unwrap(), games.get("english").unwrap());
+    let (russian, english) = (games.draughts("russian").unwrap(), games.draughts("english").unwrap());
     let folder = Folder::default();
     folder.build(russian, "2", &[Metric::Wld], 2);
     let path = |name: &str| folder.path().join("russian").join(name);
@@ -83,7 +84,7 @@ impl CodeSource for Planted {
 #[test]
 fn every_planted_error_is_found() {
     let games = Games::built_in();
-    let game = games.get("russian").unwrap();
+    let game = games.draughts("russian").unwrap();
     let Engine::Narrow(generator) = game.engine() else {
         panic!("a board of 36 bits")
     };
@@ -105,7 +106,7 @@ fn every_planted_error_is_found() {
         for (side, view) in material.views().iter().enumerate() {
             let (own, opp) = material.armies(*view);
             let order = DigitOrder::from_code(parts.sides[side].order).unwrap();
-            let index = SliceIndex::<u64>::new(game.rules(), game.board(), own, opp, order).unwrap();
+            let index = SliceIndex::new(&**generator, &own, &opp, order).unwrap();
             let codes: Vec<u16> = (0..index.len())
                 .map(|entry| {
                     if generator.has_capture(&index.unrank(entry)) {

@@ -1,40 +1,21 @@
 //! Kinds of pieces, placements and the symmetries of the board.
 
+pub use crate::piece::{Kind, Side};
+
 /// Stands for "no square" where a square is stored as a number.
 pub const NO_SQUARE: u8 = 64;
 
-/// A kind of piece. Kinds compare in the order in which a material lists
-/// them: king, queen, rook, bishop, knight, the user's letters, pawn.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Kind(u8);
-
 impl Kind {
-    /// Letter k.
-    pub const KING: Self = Self(0);
     /// Letter q.
-    pub const QUEEN: Self = Self(1);
+    pub const QUEEN: Self = Self::new(1);
     /// Letter r.
-    pub const ROOK: Self = Self(2);
+    pub const ROOK: Self = Self::new(2);
     /// Letter b.
-    pub const BISHOP: Self = Self(3);
+    pub const BISHOP: Self = Self::new(3);
     /// Letter n.
-    pub const KNIGHT: Self = Self(4);
+    pub const KNIGHT: Self = Self::new(4);
     /// Letter p.
-    pub const PAWN: Self = Self(15);
-    /// Number of kinds there can be.
-    pub const COUNT: usize = 16;
-
-    /// The kind of an index; only the low four bits count.
-    #[must_use]
-    pub const fn new(index: u8) -> Self {
-        Self(index & 15)
-    }
-
-    /// Index from 0 to 15.
-    #[must_use]
-    pub const fn index(self) -> usize {
-        self.0 as usize
-    }
+    pub const PAWN: Self = Self::STANDING;
 }
 
 /// A set of kinds.
@@ -48,13 +29,13 @@ impl Kinds {
     /// The set with one more kind.
     #[must_use]
     pub const fn with(self, kind: Kind) -> Self {
-        Self(self.0 | 1 << kind.0)
+        Self(self.0 | 1 << kind.index())
     }
 
     /// Whether the kind is in the set.
     #[must_use]
     pub const fn has(self, kind: Kind) -> bool {
-        self.0 >> kind.0 & 1 == 1
+        self.0 >> kind.index() & 1 == 1
     }
 
     /// Whether the set is empty.
@@ -65,7 +46,7 @@ impl Kinds {
 
     /// The kinds in their order.
     pub fn iter(self) -> impl Iterator<Item = Kind> {
-        (0..16).map(Kind).filter(move |kind| self.has(*kind))
+        (0..16).map(Kind::new).filter(move |kind| self.has(*kind))
     }
 }
 
@@ -73,15 +54,6 @@ impl FromIterator<Kind> for Kinds {
     fn from_iter<T: IntoIterator<Item = Kind>>(kinds: T) -> Self {
         kinds.into_iter().fold(Self::NONE, Self::with)
     }
-}
-
-/// One of the two sides as the side to move sees them.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Side {
-    /// The side to move; its pawns go towards higher ranks.
-    Own = 0,
-    /// The other side.
-    Opponent = 1,
 }
 
 /// Bits of [`Board::castling`].
@@ -153,7 +125,7 @@ impl Board {
     pub fn of(&self, kind: Kind) -> u64 {
         let mut set = self.occupied();
         for (bit, plane) in self.planes.iter().enumerate() {
-            set &= if kind.0 >> bit & 1 == 1 { *plane } else { !*plane };
+            set &= if kind.index() >> bit & 1 == 1 { *plane } else { !*plane };
         }
         set
     }
@@ -164,7 +136,7 @@ impl Board {
     pub fn kind_at(&self, square: u8) -> Kind {
         let bit = |plane: u64| (plane >> (square & 63) & 1) as u8;
         let [a, b, c, d] = self.planes;
-        Kind(bit(a) | bit(b) << 1 | bit(c) << 2 | bit(d) << 3)
+        Kind::new(bit(a) | bit(b) << 1 | bit(c) << 2 | bit(d) << 3)
     }
 
     /// Puts a piece on an empty square.
@@ -177,7 +149,19 @@ impl Board {
         }
         for (bit, plane) in self.planes.iter_mut().enumerate() {
             // All ones if the bit is set, so that no branch is needed.
-            *plane |= square & u64::from(kind.0 >> bit & 1).wrapping_neg();
+            *plane |= square & (kind.index() as u64 >> bit & 1).wrapping_neg();
+        }
+    }
+
+    /// Puts pieces of one kind on empty squares.
+    #[inline(always)]
+    pub fn put_all(&mut self, kind: Kind, side: Side, squares: u64) {
+        match side {
+            Side::Own => self.own |= squares,
+            Side::Opponent => self.opponent |= squares,
+        }
+        for (bit, plane) in self.planes.iter_mut().enumerate() {
+            *plane |= squares & (kind.index() as u64 >> bit & 1).wrapping_neg();
         }
     }
 

@@ -5,7 +5,8 @@ use super::game::Position;
 use super::generate::{Generator, Step};
 use super::rules::Rules;
 use crate::bits::Bits;
-use crate::draughts::Colour;
+use crate::piece::Colour;
+use crate::spelling::shortened;
 
 /// Largest counter read.
 const LARGEST_COUNTER: u32 = 1_000_000;
@@ -177,7 +178,7 @@ pub(super) fn parse(rules: &Rules, generator: &Generator, text: &str) -> Result<
     let turn = match turn {
         "w" => Colour::White,
         "b" => Colour::Black,
-        _ => return Err(FenError::Turn { found: turn.to_owned() }),
+        _ => return Err(FenError::Turn { found: shortened(turn) }),
     };
     check_pieces(rules, generator, &board)?;
     board.castling = parse_castling(rules, &board, castling)?;
@@ -194,7 +195,7 @@ pub(super) fn parse(rules: &Rules, generator: &Generator, text: &str) -> Result<
             .filter(|counter| (least..=LARGEST_COUNTER).contains(counter))
             .ok_or_else(|| FenError::Counter {
                 which,
-                found: found.to_owned(),
+                found: shortened(found),
                 least,
             })
     };
@@ -224,7 +225,7 @@ fn parse_placement(rules: &Rules, text: &str) -> Result<Board, FenError> {
     for (rank, row) in (0..rules.ranks).rev().zip(rows) {
         let wrong = || FenError::RankLength {
             rank: rank + 1,
-            text: row.to_owned(),
+            text: shortened(row),
             files: rules.files,
         };
         let (mut file, mut counted) = (0, false);
@@ -307,7 +308,7 @@ fn parse_castling(rules: &Rules, board: &Board, text: &str) -> Result<u8, FenErr
         return Ok(0);
     }
     let wrong = |expected| FenError::Castling {
-        found: text.to_owned(),
+        found: shortened(text),
         expected,
     };
     if !rules.castling {
@@ -342,9 +343,9 @@ fn parse_en_passant(
     turn: Colour,
     text: &str,
 ) -> Result<u8, FenError> {
-    let square = square_by_name(rules, text).ok_or_else(|| FenError::EnPassantText { found: text.to_owned() })?;
+    let square = square_by_name(rules, text).ok_or_else(|| FenError::EnPassantText { found: shortened(text) })?;
     if !generator.has_en_passant() {
-        return Err(FenError::NoEnPassant { found: text.to_owned() });
+        return Err(FenError::NoEnPassant { found: shortened(text) });
     }
     // As the side sees it that made the double step.
     let (view, passed) = match turn {
@@ -359,7 +360,7 @@ fn parse_en_passant(
         Ok(square)
     } else {
         Err(FenError::EnPassant {
-            square: text.to_owned(),
+            square: shortened(text),
         })
     }
 }

@@ -6,10 +6,12 @@ use super::board::{Board, Kind, NO_SQUARE, flipped};
 use super::fen::{self, FenError};
 use super::generate::{Ending, Generator, Step};
 use super::parse::RuleFile;
-use super::rules::Rules;
+use super::pgn::{PgnError, PgnGame};
+use super::rules::{Goal, Rules, Stalemate};
 use crate::bits::Bits;
-use crate::draughts::Colour;
 use crate::fingerprint::Fingerprint;
+use crate::game::{self, Engine};
+use crate::piece::Colour;
 
 /// A position with its counters.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -107,15 +109,18 @@ pub struct Game {
     file: RuleFile,
     fingerprint: Fingerprint,
     generator: Arc<Generator>,
+    engine: Engine<Generator, Generator>,
 }
 
 impl Game {
     /// The game of a rule file.
     #[must_use]
     pub fn new(file: RuleFile) -> Self {
+        let generator = Arc::new(Generator::new(&file.rules));
         Self {
             fingerprint: file.rules.fingerprint(),
-            generator: Arc::new(Generator::new(&file.rules)),
+            engine: Engine::Narrow(generator.clone()),
+            generator,
             file,
         }
     }
@@ -265,5 +270,123 @@ impl Game {
     pub fn perft(&self, position: &Position, depth: u32) -> u64 {
         self.generator
             .perft(&self.generator.view(position), depth, &mut Vec::new())
+    }
+}
+
+impl game::Game for Game {
+    type Position = Position;
+    type Move = Move;
+    type FenError = FenError;
+    type Rules = Rules;
+    type Narrow = Generator;
+    type Wide = Generator;
+
+    fn rule_file(&self) -> &RuleFile {
+        self.rule_file()
+    }
+
+    fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint()
+    }
+
+    fn engine(&self) -> &Engine<Generator, Generator> {
+        &self.engine
+    }
+
+    fn only_mates_win(&self) -> bool {
+        let rules = self.rules();
+        let stalemate_wins = match rules.stalemate {
+            Stalemate::Draw => false,
+            Stalemate::Loses | Stalemate::Wins | Stalemate::FewerWins => true,
+        };
+        rules.goal == Goal::Mate && !stalemate_wins && !rules.bare_king
+    }
+
+    fn size(&self) -> (u8, u8) {
+        (self.rules().files, self.rules().ranks)
+    }
+
+    fn square_at(&self, file: u8, rank: u8) -> Option<u8> {
+        let (files, ranks) = self.size();
+        (file < files && rank < ranks).then_some(rank * 8 + file)
+    }
+
+    fn square_name(&self, square: u8) -> String {
+        self.square_name(square)
+    }
+
+    fn letter_at(&self, position: &Position, square: u8) -> Option<char> {
+        let (colour, kind) = self.piece_at(position, square)?;
+        let letter = self.rules().letter(kind)?;
+        Some(match colour {
+            Colour::White => letter.to_ascii_uppercase(),
+            Colour::Black => letter,
+        })
+    }
+
+    fn start(&self) -> Option<Position> {
+        self.start()
+    }
+
+    fn turn(&self, position: &Position) -> Colour {
+        position.turn
+    }
+
+    fn clock(&self, position: &Position) -> u32 {
+        position.halfmove
+    }
+
+    fn parse_fen(&self, text: &str) -> Result<Position, FenError> {
+        self.parse_fen(text)
+    }
+
+    fn not_in_tables(&self, position: &Position) -> Option<&'static str> {
+        (position.board.castling != 0)
+            .then_some("castling: tables hold positions without castling rights, expected `-`")
+    }
+
+    fn fen(&self, position: &Position) -> String {
+        self.fen(position)
+    }
+
+    fn legal_moves(&self, position: &Position) -> Vec<Move> {
+        self.legal_moves(position)
+    }
+
+    fn move_texts(&self, _: &Position, legal: &[Move]) -> Vec<String> {
+        legal.iter().map(|played| self.uci(played)).collect()
+    }
+
+    fn screen_texts(&self, position: &Position, played: &[Move]) -> Option<Vec<String>> {
+        let legal = self.legal_moves(position);
+        Some(played.iter().map(|played| self.san(position, played, &legal)).collect())
+    }
+
+    fn ends(&self, played: &Move) -> [u8; 2] {
+        [played.from, played.to]
+    }
+
+    fn captured(&self, played: &Move) -> Vec<u8> {
+        played.captured.into_iter().collect()
+    }
+
+    fn after(&self, position: &Position, played: &Move) -> Position {
+        self.after(position, played)
+    }
+
+    fn is_conversion(&self, played: &Move) -> bool {
+        played.is_conversion()
+    }
+
+    fn perft(&self, position: &Position, depth: u32) -> u64 {
+        self.perft(position, depth)
+    }
+
+    fn read_games<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Result<PgnGame, PgnError>> {
+        self.read_pgn(text)
+    }
+
+    fn write_game(&self, game: &PgnGame) -> String {
+        self.write_pgn(game)
     }
 }

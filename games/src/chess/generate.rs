@@ -3,10 +3,13 @@
 //! Everything here is seen by the side to move: its pawns go up the board, so
 //! one generator serves both colours ([`Generator::turned`] changes the view).
 
+mod rulebook;
+
 use super::board::{Board, CastlingRight, Kind, Kinds, NO_SQUARE, Side, Symmetry, flipped};
 use super::rays::{self, Ray};
 use super::rules::{Goal, PairKnight, PairLine, Pawn, Promotion, Rules, Stalemate};
 use crate::bits::Bits;
+pub use crate::piece::{Ending, Outcome};
 
 /// A move as the generator sees it, with squares in the mover's view.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -66,26 +69,6 @@ impl Step {
     }
 }
 
-/// A result for the side to move.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Outcome {
-    /// The other side has won.
-    Loss,
-    /// Nobody has.
-    Draw,
-    /// The side to move has won.
-    Win,
-}
-
-/// How a game ended.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Ending {
-    /// The result for the side to move.
-    pub outcome: Outcome,
-    /// The side to move is in check and cannot move.
-    pub mated: bool,
-}
-
 /// Squares that leaps reach from each square, by kind.
 type Leaps = Box<[[u64; 64]; Kind::COUNT]>;
 
@@ -97,6 +80,61 @@ struct Motion {
     reach: Leaps,
     /// Indices into the generator's rays.
     slides: [Vec<u8>; Kind::COUNT],
+}
+
+/// A step of all squares of a set at once.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shift {
+    /// Bits up, or bits down, for one step, two and four.
+    up: [u32; 3],
+    down: [u32; 3],
+    /// Squares on which a step can end without having left the board at the
+    /// side.
+    ends: u64,
+    /// The same for two steps and four: nothing where they are too far.
+    far: [u64; 2],
+}
+
+impl Shift {
+    fn new((dx, dy): (i8, i8)) -> Self {
+        let file = 0x0101_0101_0101_0101u64;
+        let ends = (0..8i8)
+            .filter(|to| (0..8).contains(&(to - dx)))
+            .fold(0, |set, to| set | file << to);
+        let by = i32::from(dx) + 8 * i32::from(dy);
+        let bits = [1, 2, 4].map(|times| by.unsigned_abs() * times);
+        let near = |bits: u32| if bits < 64 { bits } else { 0 };
+        Self {
+            up: bits.map(|bits| if by > 0 { near(bits) } else { 0 }),
+            down: bits.map(|bits| if by < 0 { near(bits) } else { 0 }),
+            ends,
+            far: [bits[1], bits[2]].map(|bits| if bits < 64 { ends } else { 0 }),
+        }
+    }
+
+    #[inline(always)]
+    fn times(&self, set: u64, n: usize) -> u64 {
+        set << self.up[n] >> self.down[n]
+    }
+
+    /// One step.
+    #[inline(always)]
+    pub(super) fn once(&self, set: u64) -> u64 {
+        self.times(set, 0) & self.ends
+    }
+
+    /// Steps as long as they end on `empty` squares, by doubling (Kogge and
+    /// Stone 1973).
+    #[inline(always)]
+    pub(super) fn repeated(&self, set: u64, empty: u64) -> u64 {
+        let mut way = empty & self.ends;
+        let mut reached = self.times(set, 0) & way;
+        reached |= self.times(reached, 0) & way;
+        way &= self.times(way, 0);
+        reached |= self.times(reached, 1) & way & self.far[0];
+        way &= self.times(way, 1);
+        reached | self.times(reached, 2) & way & self.far[1]
+    }
 }
 
 /// Views in which motions are tabled besides those of the two sides: the
@@ -150,6 +188,12 @@ pub struct Generator {
     en_passant: bool,
     compulsory: bool,
     bare_king: bool,
+    fifty_moves: bool,
+    /// Letters of the kinds in capitals.
+    letters: Vec<(Kind, u8)>,
+    /// For each kind the steps from a square it reaches back to where it comes
+    /// from: once, and repeated.
+    back: Vec<(Kind, Vec<Shift>, Vec<Shift>)>,
     stalemate: Stalemate,
     relay: bool,
     pair_bishop: bool,
@@ -280,6 +324,13 @@ impl Generator {
             en_passant: rules.has_en_passant(),
             compulsory: rules.capture_compulsory,
             bare_king: rules.bare_king && rules.goal == Goal::Mate,
+            fifty_moves: rules.fifty_moves,
+            letters: rules
+                .kinds()
+                .filter(|kind| *kind != Kind::PAWN || rules.has_pawns())
+                .filter_map(|kind| Some((kind, rules.letter(kind)?.to_ascii_uppercase() as u8)))
+                .collect(),
+            back: back_shifts(rules),
             stalemate: rules.stalemate,
             relay: rules.relay,
             pair_bishop: rules.pair_bishop,
@@ -970,6 +1021,22 @@ fn flipped_table(table: &[u64; 64], ranks: u8) -> [u64; 64] {
         }
     }
     out
+}
+
+/// The steps back of all kinds but the pawn.
+fn back_shifts(rules: &Rules) -> Vec<(Kind, Vec<Shift>, Vec<Shift>)> {
+    let shifts = |steps: Vec<(i8, i8)>| -> Vec<Shift> { steps.iter().map(|(dx, dy)| Shift::new((-dx, -dy))).collect() };
+    let pieces = rules.pieces.iter().enumerate();
+    pieces
+        .map(|(index, piece)| {
+            let moves = &piece.moves;
+            (
+                Kind::new(index as u8),
+                shifts(moves.all_leaps()),
+                shifts(moves.all_slides()),
+            )
+        })
+        .collect()
 }
 
 /// The tables of all pieces with steps multiplied by the signs.

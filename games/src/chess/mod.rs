@@ -4,20 +4,20 @@
 //! Squares are numbered `rank * 8 + file` whatever the board's size.
 
 mod board;
-mod catalogue;
 mod fen;
 mod game;
 mod generate;
 mod notation;
 mod parse;
+mod pgn;
 mod rays;
 mod rules;
 
 pub use board::{Board, CastlingRight, Kind, Kinds, NO_SQUARE, Side, Symmetry};
-pub use catalogue::built_in;
 pub use fen::FenError;
 pub use game::{Game, Move, Position};
 pub use generate::{Ending, Generator, Outcome, Step};
 pub use notation::MoveTextError;
 pub use parse::RuleFile;
+pub use pgn::{PgnError, PgnErrorKind, PgnGame, PgnMove, PgnReader};
 pub use rules::{Goal, PairKnight, PairLine, Pawn, Piece, PieceMoves, Promotion, Rules, Stalemate};

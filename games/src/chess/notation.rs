@@ -118,26 +118,10 @@ impl Game {
     /// If no legal move reads so, or several do.
     pub fn parse_san(&self, position: &Position, text: &str) -> Result<Move, MoveTextError> {
         let legal = self.legal_moves(position);
-        let unknown = || MoveTextError::Unknown { text: text.to_owned() };
-        let plain = text.trim_end_matches(['+', '#', '!', '?']);
-        if matches!(plain, "O-O" | "O-O-O" | "0-0" | "0-0-0") {
-            let wanted = plain.replace('0', "O");
-            let found = legal.iter().find(|played| played.castles && castling(played) == wanted);
-            return found.copied().ok_or_else(unknown);
-        }
-        let wanted = self.read_san(plain).ok_or_else(unknown)?;
-        let mut found: Vec<&Move> = legal.iter().filter(|played| wanted.is(played)).collect();
-        if found.len() > 1 {
-            // Without `x` a move that takes nothing is meant first.
-            let fits = |played: &&Move| played.captured.is_some() == wanted.takes;
-            if found.iter().any(fits) {
-                found.retain(fits);
-            }
-        }
-        match found.as_slice() {
-            [] => Err(unknown()),
-            [played] => Ok(**played),
-            several => Err(MoveTextError::Ambiguous {
+        match self.fitting_san(text, &legal).as_deref() {
+            None | Some([]) => Err(MoveTextError::Unknown { text: text.to_owned() }),
+            Some([played]) => Ok(*played),
+            Some(several) => Err(MoveTextError::Ambiguous {
                 text: text.to_owned(),
                 moves: several
                     .iter()
@@ -146,6 +130,46 @@ impl Game {
                     .join(", "),
             }),
         }
+    }
+
+    /// The legal moves that a SAN text may mean, or `None` if it has not the
+    /// form of one.
+    pub(super) fn fitting_san(&self, text: &str, legal: &[Move]) -> Option<Vec<Move>> {
+        let plain = text.trim_end_matches(['+', '#', '!', '?']);
+        if matches!(plain, "O-O" | "O-O-O" | "0-0" | "0-0-0") {
+            let wanted = plain.replace('0', "O");
+            let castles = |played: &&Move| played.castles && castling(played) == wanted;
+            return Some(legal.iter().filter(castles).copied().collect());
+        }
+        let wanted = self.read_san(plain)?;
+        let mut found: Vec<Move> = legal.iter().filter(|played| wanted.is(played)).copied().collect();
+        if found.len() > 1 {
+            // Without `x` a move that takes nothing is meant first.
+            let fits = |played: &Move| played.captured.is_some() == wanted.takes;
+            if found.iter().any(fits) {
+                found.retain(fits);
+            }
+        }
+        Some(found)
+    }
+
+    /// The legal moves of a UCI text, or `None` if it has not the form of one.
+    pub(super) fn fitting_uci(&self, text: &str, legal: &[Move]) -> Option<Vec<Move>> {
+        let is_square = |range| text.get(range).is_some_and(|name| self.square_by_name(name).is_some());
+        let mut promotion = text.chars().skip(4);
+        let has_form = is_square(0..2)
+            && is_square(2..4)
+            && promotion
+                .next()
+                .is_none_or(|letter| self.rules().kind(letter).is_some())
+            && promotion.next().is_none();
+        has_form.then(|| {
+            legal
+                .iter()
+                .filter(|played| self.uci(played) == text)
+                .copied()
+                .collect()
+        })
     }
 
     fn read_san(&self, text: &str) -> Option<Wanted> {

@@ -9,10 +9,8 @@ use super::generate::Generator;
 use super::rays;
 use super::rules::{Goal, PairKnight, PairLine, Pawn, Piece, PieceMoves, Promotion, Rules, Stalemate};
 use crate::fingerprint::Fingerprint;
-use crate::rule_text::{Entry, RuleError, RuleText, Words, word};
-
-/// The `family` of these rule files.
-const FAMILY: &str = "chess";
+use crate::rule_file::{self, Axes, VOID, toml_string, write_axis};
+use crate::rule_text::{Entry, RuleError, RuleText, Words, size_text, word};
 
 const CASTLING: &Words<bool> = &[(false, "none"), (true, "orthodox")];
 const PAWN: &Words<Pawn> = &[(Pawn::Orthodox, "orthodox"), (Pawn::Berolina, "berolina")];
@@ -40,12 +38,8 @@ const PAIR_PARTNER: &Words<bool> = &[(true, "passes"), (false, "blocks")];
 /// family's.
 const TRUE_FALSE: &Words<bool> = &[(true, "true"), (false, "false"), (true, "yes"), (false, "no")];
 
-/// Every key of a rule file, in the order in which they are written.
-const KEYS: [&str; 28] = [
-    "name",
-    "family",
-    "description",
-    "source",
+/// Every axis, in the order in which they are written.
+const AXES: [&str; 25] = [
     "board",
     "pieces",
     "start",
@@ -63,6 +57,7 @@ const KEYS: [&str; 28] = [
     "goal",
     "capture_compulsory",
     "bare_king",
+    "fifty_moves",
     "relay",
     "pair_bishop",
     "pair_rook",
@@ -75,81 +70,46 @@ const KEYS: [&str; 28] = [
 /// Keys of the table of a piece.
 const PIECE_KEYS: [&str; 4] = ["leaps", "slides", "leaps_exact", "slides_exact"];
 
-/// Axes that change start positions and games but no table.
-const NOT_IN_TABLES: [&str; 2] = ["start", "castling"];
-
-/// The word that stands for the value of a void axis.
-const VOID: &str = "-";
-
 /// Boards are at most this long and wide.
 const SIDE: std::ops::RangeInclusive<u8> = 3..=8;
 
-/// What a rule file says.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct RuleFile {
-    /// Name of the game.
-    pub name: String,
-    /// One line about the game.
-    pub description: String,
-    /// Where the rules come from.
-    pub source: String,
-    /// The rules.
-    pub rules: Rules,
-}
+/// A rule file of the chess family. Axes left out have chess's value where the
+/// board and the other axes allow it.
+pub type RuleFile = rule_file::RuleFile<Rules>;
 
-impl RuleFile {
-    /// Reads the text of a rule file.
-    ///
-    /// Axes left out have chess's value where the board and the other axes
-    /// allow it.
-    ///
-    /// # Errors
-    ///
-    /// The first [`RuleError`] found: text that is not TOML, an unknown key, a
-    /// missing name or family, or a value that the axis cannot have.
-    pub fn parse(text: &str) -> Result<Self, RuleError> {
-        let file = RuleText::split(text, &KEYS)?;
-        let family = file.required("family", "\"chess\"")?;
-        if family.string() != Some(FAMILY) {
-            return Err(family.unexpected("\"chess\""));
-        }
-        Ok(Self {
-            name: file.name()?,
-            description: file.line("description")?,
-            source: file.line("source")?,
-            rules: parse_rules(&file)?,
-        })
+impl Axes for Rules {
+    const FAMILY: &'static str = "chess";
+    const AXES: &'static [&'static str] = &AXES;
+    const NOT_IN_TABLES: &'static [&'static str] = &["start", "castling"];
+
+    fn read(file: &RuleText<'_>) -> Result<Self, RuleError> {
+        parse_rules(file)
     }
 
-    /// The rule file that [`parse`](Self::parse) reads back as `self`, with
-    /// every axis that is not void.
-    #[must_use]
-    pub fn to_toml(&self) -> String {
-        let string = |text: &str| toml::Value::String(text.to_owned()).to_string();
-        let mut out = String::new();
-        for (key, value) in [
-            ("name", self.name.as_str()),
-            ("family", FAMILY),
-            ("description", &self.description),
-            ("source", &self.source),
-        ] {
+    fn values(&self) -> Vec<(&'static str, String)> {
+        self.axes()
+    }
+
+    fn normal(&self) -> Self {
+        self.normalised()
+    }
+
+    fn write(&self, out: &mut String) {
+        for (axis, value) in self.axes() {
             // Writing to a string cannot fail.
-            let _ = writeln!(out, "{key} = {}", string(value));
-        }
-        out.push('\n');
-        for (key, value) in self.rules.axes() {
-            let _ = match (key, value.as_str()) {
+            let _ = match (axis, value.as_str()) {
                 // Left out it could mean the standard position.
-                ("start", VOID) => writeln!(out, "{key} = \"{VOID}\""),
-                (_, VOID) | ("pieces", _) => continue,
-                ("promote_to", _) => writeln!(out, "{key} = {}", promotion_toml(&self.rules.promote_to)),
-                (_, bare) if bare == "true" || bare == "false" || bare.bytes().all(|byte| byte.is_ascii_digit()) => {
-                    writeln!(out, "{key} = {bare}")
+                ("start", VOID) => writeln!(out, "{axis} = {}", toml_string(VOID)),
+                // The tables of pieces come last.
+                ("pieces", _) => Ok(()),
+                ("promote_to", _) => writeln!(out, "{axis} = {}", promotion_toml(&self.promote_to)),
+                (_, value) => {
+                    write_axis(out, axis, value);
+                    Ok(())
                 }
-                (_, other) => writeln!(out, "{key} = {}", string(other)),
             };
         }
-        for piece in &self.rules.pieces {
+        for piece in &self.pieces {
             let _ = write!(out, "\n[pieces.{}]\n", piece.letter);
             for (key, steps) in piece.moves.lists() {
                 if !steps.is_empty() {
@@ -161,7 +121,6 @@ impl RuleFile {
                 out.push_str("leaps = []\n");
             }
         }
-        out
     }
 }
 
@@ -261,6 +220,7 @@ fn parse_rules(file: &RuleText<'_>) -> Result<Rules, RuleError> {
         goal,
         capture_compulsory: truth(file, "capture_compulsory", chess.capture_compulsory)?,
         bare_king: file.choice_or("bare_king", BARE_KING, None, chess.bare_king)?,
+        fifty_moves: truth(file, "fifty_moves", chess.fifty_moves)?,
         relay: file.choice_or("relay", RELAY, None, chess.relay)?,
         pair_bishop: file.choice_or("pair_bishop", PAIR_BISHOP, None, chess.pair_bishop)?,
         pair_rook: file.choice_or("pair_rook", PAIR_ROOK, None, chess.pair_rook)?,
@@ -317,19 +277,10 @@ fn parse_board(file: &RuleText<'_>) -> Result<(u8, u8), RuleError> {
     let Some(entry) = file.optional("board") else {
         return Ok((8, 8));
     };
-    let sides = entry.string().and_then(|text| {
-        let (files, ranks) = text.split_once('x')?;
-        let (files, ranks) = (files.parse().ok()?, ranks.parse().ok()?);
-        // One spelling only: no sign, no leading zero.
-        (board_text(files, ranks) == text).then_some((files, ranks))
-    });
-    sides
+    entry
+        .size()
         .filter(|(files, ranks)| SIDE.contains(files) && SIDE.contains(ranks))
         .ok_or_else(|| entry.unexpected("files x ranks such as \"8x8\", each from 3 to 8"))
-}
-
-fn board_text(files: u8, ranks: u8) -> String {
-    format!("{files}x{ranks}")
 }
 
 fn parse_rank(file: &RuleText<'_>, key: &'static str, least: u8, most: u8, default: u8) -> Result<u8, RuleError> {
@@ -549,14 +500,7 @@ impl Rules {
     /// The hash of every axis that can change a table's values.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
-        let mut text = String::from("petrov chess rules 1\n");
-        for (axis, value) in self.normalised().axes() {
-            if value != VOID && !NOT_IN_TABLES.contains(&axis) {
-                // Writing to a string cannot fail.
-                let _ = writeln!(text, "{axis}={value}");
-            }
-        }
-        Fingerprint::of_text(&text)
+        rule_file::fingerprint(self)
     }
 
     /// Every axis and its value in the words of the rule files, in their
@@ -581,7 +525,7 @@ impl Rules {
             .collect();
         let lines = !self.has_line_pairs();
         vec![
-            ("board", board_text(self.files, self.ranks)),
+            ("board", size_text(self.files, self.ranks)),
             ("pieces", pieces.join("; ")),
             ("start", self.start.clone().unwrap_or_else(|| VOID.to_owned())),
             ("castling", word(CASTLING, self.castling).to_owned()),
@@ -598,6 +542,7 @@ impl Rules {
             ("goal", word(GOAL, self.goal).to_owned()),
             ("capture_compulsory", truth(self.capture_compulsory)),
             ("bare_king", word(BARE_KING, self.bare_king).to_owned()),
+            ("fifty_moves", truth(self.fifty_moves)),
             ("relay", word(RELAY, self.relay).to_owned()),
             ("pair_bishop", word(PAIR_BISHOP, self.pair_bishop).to_owned()),
             ("pair_rook", word(PAIR_ROOK, self.pair_rook).to_owned()),

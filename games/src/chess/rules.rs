@@ -129,6 +129,9 @@ pub struct Rules {
     pub capture_compulsory: bool,
     /// A side left with its king alone loses.
     pub bare_king: bool,
+    /// A win does not count that takes more than 100 plies without a capture
+    /// or pawn move.
+    pub fifty_moves: bool,
     /// Pieces a knight's move from an own knight also move as knights.
     pub relay: bool,
     /// Bishops side by side hop along their line to every second square.
@@ -181,6 +184,7 @@ impl Default for Rules {
             goal: Goal::Mate,
             capture_compulsory: false,
             bare_king: false,
+            fifty_moves: true,
             relay: false,
             pair_bishop: false,
             pair_rook: false,

@@ -11,13 +11,7 @@ use super::rules::{Goal, Rules};
 use crate::fingerprint::Fingerprint;
 
 /// The move generator of a game, compiled for words that hold its board.
-#[derive(Clone, Debug)]
-pub enum Engine {
-    /// Boards of up to 64 bits.
-    Narrow(Arc<Generator<u64>>),
-    /// Larger boards.
-    Wide(Arc<Generator<u128>>),
-}
+pub type Engine = crate::game::Engine<Generator<u64>, Generator<u128>>;
 
 /// Runs the same code with the generator of either width.
 macro_rules! with_generator {

@@ -141,7 +141,11 @@ pub struct Generator<B> {
     at_once: bool,
     no_u_turn: bool,
     promo: PromoCapture,
-    goal: Goal,
+    pub(super) goal: Goal,
+    pub(super) ranks: u8,
+    man_sideways: bool,
+    /// Without men, and with men.
+    pub(super) symmetries: [Vec<Vec<u8>>; 2],
 }
 
 /// A list that chains are collected in.
@@ -223,6 +227,9 @@ impl<B: Bits> Generator<B> {
             no_u_turn: rules.removal == Removal::AtOnce && !rules.u_turn,
             promo: rules.promo_capture,
             goal: rules.goal,
+            ranks: board.ranks(),
+            man_sideways: rules.man_move != ManMove::DiagonalForward,
+            symmetries: [false, true].map(|men| board.symmetries(rules, men)),
         }
     }
 
@@ -662,6 +669,18 @@ impl<B: Bits> Generator<B> {
             }
         }
         true
+    }
+
+    /// The rank of a square, from 0.
+    #[inline(always)]
+    pub fn rank_of(&self, square: u8) -> u8 {
+        self.rank[usize::from(square & 127)]
+    }
+
+    /// Whether men also move along their rank.
+    #[inline(always)]
+    pub fn men_go_sideways(&self) -> bool {
+        self.man_sideways
     }
 
     /// Whether a step leads along its rank.

@@ -1,16 +1,12 @@
 //! Rule files of the draughts family: the words of each axis, which axes are
 //! void for which values, and the text a fingerprint is taken of.
 
-use std::fmt::Write as _;
-
 use super::rules::{
     Goal, KingDirections, KingLand, ManCapture, ManMove, NameStyle, Priority, PromoCapture, Removal, Rules, SquareKind,
 };
 use crate::fingerprint::Fingerprint;
-use crate::rule_text::{RuleError, RuleText, Words, YES_NO, word};
-
-/// The `family` of these rule files.
-const FAMILY: &str = "draughts";
+use crate::rule_file::{self, Axes, VOID};
+use crate::rule_text::{RuleError, RuleText, Words, YES_NO, size_text, word};
 
 const SQUARES: &Words<SquareKind> = &[
     (SquareKind::Dark, "dark"),
@@ -70,12 +66,8 @@ const GOAL: &Words<Goal> = &[
     (Goal::Ghana, "ghana"),
 ];
 
-/// Every key of a rule file, in the order in which they are written.
-const KEYS: [&str; 24] = [
-    "name",
-    "family",
-    "description",
-    "source",
+/// Every axis, in the order in which they are written.
+const AXES: [&str; 20] = [
     "size",
     "squares",
     "names",
@@ -98,12 +90,6 @@ const KEYS: [&str; 24] = [
     "goal",
 ];
 
-/// Axes that change names and start positions but no table.
-const NOT_IN_TABLES: [&str; 3] = ["names", "first", "rows"];
-
-/// The word that stands for the value of a void axis.
-const VOID: &str = "-";
-
 /// Values of void axes after [`Rules::normalised`].
 const FIXED_LAND: KingLand = KingLand::Any;
 const FIXED_EXTEND: bool = false;
@@ -113,68 +99,24 @@ const FIXED_TURN: bool = false;
 const SIDE: std::ops::RangeInclusive<u8> = 4..=12;
 const MOST_SQUARES: u16 = 128;
 
-/// What a rule file says.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct RuleFile {
-    /// Name of the game.
-    pub name: String,
-    /// One line about the game.
-    pub description: String,
-    /// Where the rules come from.
-    pub source: String,
-    /// The rules, normalised as to void axes only.
-    pub rules: Rules,
-}
+/// A rule file of the draughts family.
+pub type RuleFile = rule_file::RuleFile<Rules>;
 
-impl RuleFile {
-    /// Reads the text of a rule file.
-    ///
-    /// Void axes may be left out or be `"-"`; `description` and `source` may be
-    /// left out.
-    ///
-    /// # Errors
-    ///
-    /// The first [`RuleError`] found: text that is not TOML, an unknown key, a
-    /// missing axis, or a value that the axis cannot have.
-    pub fn parse(text: &str) -> Result<Self, RuleError> {
-        let file = RuleText::split(text, &KEYS)?;
-        let family = file.required("family", "\"draughts\"")?;
-        if family.string() != Some(FAMILY) {
-            return Err(family.unexpected("\"draughts\""));
-        }
-        Ok(Self {
-            name: file.name()?,
-            description: file.line("description")?,
-            source: file.line("source")?,
-            rules: parse_rules(&file)?,
-        })
+impl Axes for Rules {
+    const FAMILY: &'static str = "draughts";
+    const AXES: &'static [&'static str] = &AXES;
+    const NOT_IN_TABLES: &'static [&'static str] = &["names", "first", "rows"];
+
+    fn read(file: &RuleText<'_>) -> Result<Self, RuleError> {
+        parse_rules(file)
     }
 
-    /// The rule file that [`parse`](Self::parse) reads back as `self`.
-    #[must_use]
-    pub fn to_toml(&self) -> String {
-        let string = |text: &str| toml::Value::String(text.to_owned()).to_string();
-        let mut out = String::new();
-        for (key, value) in [
-            ("name", self.name.as_str()),
-            ("family", FAMILY),
-            ("description", &self.description),
-            ("source", &self.source),
-        ] {
-            // Writing to a string cannot fail.
-            let _ = writeln!(out, "{key} = {}", string(value));
-        }
-        out.push('\n');
-        for (key, value) in self.rules.axes() {
-            let _ = match value.as_str() {
-                VOID => continue,
-                "yes" => writeln!(out, "{key} = true"),
-                "no" => writeln!(out, "{key} = false"),
-                number if number.bytes().all(|byte| byte.is_ascii_digit()) => writeln!(out, "{key} = {number}"),
-                other => writeln!(out, "{key} = {}", string(other)),
-            };
-        }
-        out
+    fn values(&self) -> Vec<(&'static str, String)> {
+        self.axes()
+    }
+
+    fn normal(&self) -> Self {
+        self.normalised()
     }
 }
 
@@ -219,23 +161,14 @@ fn parse_size(file: &RuleText<'_>, squares: SquareKind) -> Result<(u8, u8), Rule
         SquareKind::Dark | SquareKind::Mirror => "files x ranks such as \"8x8\", both even and from 4 to 12",
     };
     let entry = file.required("size", expected)?;
-    let sides = entry.string().and_then(|text| {
-        let (files, ranks) = text.split_once('x')?;
-        let (files, ranks) = (files.parse().ok()?, ranks.parse().ok()?);
-        // One spelling only: no sign, no leading zero.
-        (size_text(files, ranks) == text).then_some((files, ranks))
-    });
-    sides
+    entry
+        .size()
         .filter(|(files, ranks)| SIDE.contains(files) && SIDE.contains(ranks))
         .filter(|(files, ranks)| match squares {
             SquareKind::All => u16::from(*files) * u16::from(*ranks) <= MOST_SQUARES,
             SquareKind::Dark | SquareKind::Mirror => files % 2 == 0 && ranks % 2 == 0,
         })
         .ok_or_else(|| entry.unexpected(expected))
-}
-
-fn size_text(files: u8, ranks: u8) -> String {
-    format!("{files}x{ranks}")
 }
 
 fn parse_rows(file: &RuleText<'_>, ranks: u8) -> Result<(u8, u8), RuleError> {
@@ -315,14 +248,7 @@ impl Rules {
     /// The hash of every axis that can change a table's values.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
-        let mut text = String::from("petrov draughts rules 1\n");
-        for (axis, value) in self.normalised().axes() {
-            if value != VOID && !NOT_IN_TABLES.contains(&axis) {
-                // Writing to a string cannot fail.
-                let _ = writeln!(text, "{axis}={value}");
-            }
-        }
-        Fingerprint::of_text(&text)
+        rule_file::fingerprint(self)
     }
 
     /// Every axis and its value in the words of the rule files, in their

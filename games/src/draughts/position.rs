@@ -1,26 +1,7 @@
 //! Positions: pieces and the side to move, nothing else.
 
 use super::board::SquareSet;
-
-/// The two sides.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub enum Colour {
-    /// Plays up the board.
-    White,
-    /// Plays down the board.
-    Black,
-}
-
-impl Colour {
-    /// The other side.
-    #[must_use]
-    pub fn other(self) -> Self {
-        match self {
-            Self::White => Self::Black,
-            Self::Black => Self::White,
-        }
-    }
-}
+pub use crate::piece::Colour;
 
 /// A position: men and kings of both sides on distinct squares of the board's
 /// own numbering (index 0 is White, 1 is Black), and the side to move.

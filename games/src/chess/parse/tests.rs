@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::*;
-use crate::chess::built_in;
+use crate::{AnyGame, Games};
 
 fn parse(lines: &str) -> Result<RuleFile, RuleError> {
     RuleFile::parse(&format!("name = \"x\"\nfamily = \"chess\"\n{lines}"))
@@ -20,7 +20,12 @@ fn error(lines: &str) -> String {
 
 #[test]
 fn built_in_files() {
-    let files = built_in();
+    let games = Games::built_in();
+    let files: Vec<RuleFile> = games
+        .iter()
+        .filter_map(AnyGame::chess)
+        .map(|game| game.rule_file().clone())
+        .collect();
     assert_eq!(files.len(), 10);
     for file in &files {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("rules-chess/{}.toml", file.name));
@@ -28,7 +33,7 @@ fn built_in_files() {
         assert!(!file.description.is_empty() && !file.source.is_empty(), "{}", file.name);
         assert_eq!(RuleFile::parse(&file.to_toml()).as_ref(), Ok(file));
         let axes: Vec<&str> = file.rules.axes().iter().map(|(axis, _)| *axis).collect();
-        assert_eq!(axes, KEYS[4..]);
+        assert_eq!(axes, AXES);
         for (axis, value) in file.rules.axes() {
             assert_ne!(value, "?", "{} {axis}", file.name);
         }

@@ -1,13 +1,11 @@
-//! Reading PDN.
+//! Reading games one after the other.
 
-use super::super::names::SquareNames;
-use super::super::rules::{NameStyle, Rules, SquareKind};
 use super::*;
+use crate::spelling::shortened;
 
 /// Longest word that is looked at as a move.
 const LONGEST_WORD: usize = 512;
-/// Characters of the text and legal moves that messages show.
-const SHOWN: usize = 40;
+/// Legal moves that messages show.
 const SHOWN_MOVES: usize = 8;
 
 /// A place in the text.
@@ -61,13 +59,13 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Reads the games of a PDN text one after the other; see
-/// [`Game::read_pdn`]. After an error there are no more.
-pub struct PdnReader<'a> {
-    game: &'a Game,
+/// Reads the games of a text one after the other. After an error there are no
+/// more.
+pub(crate) struct GameTextReader<'a, N: Notation> {
+    notation: N,
+    /// The start position of the rules.
+    start: Option<Position<N>>,
     cursor: Cursor<'a>,
-    /// The other way to name squares.
-    other_names: Option<SquareNames>,
     /// Games begun.
     number: usize,
     length: usize,
@@ -75,35 +73,58 @@ pub struct PdnReader<'a> {
 }
 
 /// A game under way.
-struct Draft {
-    game: PdnGame,
-    at: Position,
-    has_start: bool,
+struct Draft<N: Notation> {
+    tags: Vec<(String, String)>,
+    /// The position of the tag `FEN`.
+    fen: Option<Position<N>>,
+    /// The value of the tag `SetUp`, and where it is.
+    setup: Option<(Place, String)>,
+    opening: Vec<Remark>,
+    moves: Vec<RecordedMove<Move<N>>>,
+    /// The start and the position reached, once there is no doubt about them.
+    played: Option<(Position<N>, Position<N>)>,
     /// A move, number or variation was there, so that a tag begins a new game.
     in_moves: bool,
     /// Anything but comments.
     begun: bool,
 }
 
-impl Draft {
+impl<N: Notation> Draft<N> {
+    fn new() -> Self {
+        Self {
+            tags: Vec::new(),
+            fen: None,
+            setup: None,
+            opening: Vec::new(),
+            moves: Vec::new(),
+            played: None,
+            in_moves: false,
+            begun: false,
+        }
+    }
+
     fn remark(&mut self, remark: Remark) {
-        match self.game.moves.last_mut() {
+        match self.moves.last_mut() {
             Some(last) => last.remarks.push(remark),
-            None => self.game.opening.push(remark),
+            None => self.opening.push(remark),
         }
     }
 }
 
-impl Iterator for PdnReader<'_> {
-    type Item = Result<PdnGame, PdnError>;
+/// What is read, and what is wrong.
+type Record<N> = RecordOf<<N as Notation>::Game>;
+type Wrong<N> = GameTextError<FenError<N>>;
+
+impl<N: Notation> Iterator for GameTextReader<'_, N> {
+    type Item = Result<Record<N>, Wrong<N>>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.failed {
             return None;
         }
         self.number += 1;
-        let read = if self.length > LONGEST_PDN {
-            Err(self.error(self.cursor.place, PdnErrorKind::TooLong { length: self.length }))
+        let read = if self.length > LONGEST_GAME_TEXT {
+            Err(self.error(self.cursor.place, GameTextErrorKind::TooLong { length: self.length }))
         } else {
             self.read()
         };
@@ -112,34 +133,24 @@ impl Iterator for PdnReader<'_> {
     }
 }
 
-impl<'a> PdnReader<'a> {
-    pub(super) fn new(game: &'a Game, text: &'a str) -> Self {
-        let rules = game.rules();
-        let other_style = match (rules.names, rules.squares) {
-            (NameStyle::NumberTop | NameStyle::NumberBottomRight, _) => Some(NameStyle::Algebraic),
-            (NameStyle::Algebraic, SquareKind::Dark | SquareKind::Mirror) => Some(NameStyle::NumberTop),
-            (NameStyle::Algebraic, SquareKind::All) => None,
-        };
-        let named = |names| {
-            let rules = Rules { names, ..rules.clone() };
-            SquareNames::new(&rules, game.board())
-        };
+impl<'a, N: Notation> GameTextReader<'a, N> {
+    pub(crate) fn new(notation: N, text: &'a str) -> Self {
         Self {
-            game,
+            start: notation.game().start(),
+            notation,
             cursor: Cursor {
                 // A byte order mark is not part of the text.
                 rest: text.strip_prefix('\u{feff}').unwrap_or(text),
                 place: Place { line: 1, column: 1 },
             },
-            other_names: other_style.map(named),
             number: 0,
             length: text.len(),
             failed: false,
         }
     }
 
-    fn error(&self, place: Place, kind: PdnErrorKind) -> PdnError {
-        PdnError {
+    fn error(&self, place: Place, kind: GameTextErrorKind<FenError<N>>) -> Wrong<N> {
+        GameTextError {
             line: place.line,
             column: place.column,
             game: self.number,
@@ -147,26 +158,13 @@ impl<'a> PdnReader<'a> {
         }
     }
 
-    fn unexpected(&self, place: Place, found: &str) -> PdnError {
-        self.error(place, PdnErrorKind::Unexpected { found: shown(found) })
+    fn unexpected(&self, place: Place, found: &str) -> Wrong<N> {
+        self.error(place, GameTextErrorKind::Unexpected { found: shown(found) })
     }
 
     /// The next game, if there is one.
-    fn read(&mut self) -> Result<Option<PdnGame>, PdnError> {
-        let start = self.game.start();
-        let mut draft = Draft {
-            game: PdnGame {
-                tags: Vec::new(),
-                start,
-                opening: Vec::new(),
-                moves: Vec::new(),
-                result: PdnResult::Unknown,
-            },
-            at: start,
-            has_start: false,
-            in_moves: false,
-            begun: false,
-        };
+    fn read(&mut self) -> Result<Option<Record<N>>, Wrong<N>> {
+        let mut draft = Draft::new();
         while let Some(next) = self.cursor.peek() {
             let place = self.cursor.place;
             match next {
@@ -193,7 +191,7 @@ impl<'a> PdnReader<'a> {
                 '[' => self.tag(&mut draft)?,
                 '*' => {
                     self.cursor.next();
-                    return Ok(Some(draft.game));
+                    return self.finish(draft, GameResult::Unknown, place).map(Some);
                 }
                 '(' => {
                     let remark = self.variation()?;
@@ -218,34 +216,78 @@ impl<'a> PdnReader<'a> {
                 '.' => {
                     // `...` for the move of the other side.
                     let dots = self.cursor.run(|c| c == '.');
-                    if dots.len() == 1 {
+                    if dots.len() == 1 && !N::LOOSE_NUMBERS {
                         return Err(self.unexpected(place, dots));
                     }
                     draft.in_moves = true;
                 }
                 c if c.is_ascii_alphanumeric() => {
                     let word = self.cursor.run(|c| !ends_word(c));
-                    if let Some(result) = PdnResult::ALL.into_iter().find(|result| result.text() == word) {
-                        draft.game.result = result;
-                        return Ok(Some(draft.game));
+                    if let Some(result) = GameResult::ALL.into_iter().find(|result| result.text() == word) {
+                        return self.finish(draft, result, place).map(Some);
                     }
                     draft.in_moves = true;
-                    if word.bytes().all(|byte| byte.is_ascii_digit()) && self.cursor.peek() == Some('.') {
+                    // Without a dot, zeros are a move that passes, not a number.
+                    let told = self.cursor.peek() == Some('.') || N::LOOSE_NUMBERS && !word.starts_with('0');
+                    if told && word.bytes().all(|byte| byte.is_ascii_digit()) {
                         self.cursor.run(|c| c == '.');
                     } else {
                         self.play(&mut draft, word, place)?;
                     }
                 }
-                other => return Err(self.unexpected(place, other.encode_utf8(&mut [0; 4]))),
+                other if ends_word(other) => return Err(self.unexpected(place, other.encode_utf8(&mut [0; 4]))),
+                _ => {
+                    let run = self.cursor.run(|c| !ends_word(c));
+                    return Err(self.unexpected(place, run));
+                }
             }
             draft.begun = true;
         }
         // Comments alone are no game.
-        Ok(draft.begun.then_some(draft.game))
+        if !draft.begun {
+            return Ok(None);
+        }
+        self.finish(draft, GameResult::Unknown, self.cursor.place).map(Some)
+    }
+
+    /// The game whose result, or end, is at `place`.
+    fn finish(&self, mut draft: Draft<N>, result: GameResult, place: Place) -> Result<Record<N>, Wrong<N>> {
+        let (start, _) = self.begin(&mut draft, place)?;
+        Ok(GameRecord {
+            tags: draft.tags,
+            start,
+            opening: draft.opening,
+            moves: draft.moves,
+            result,
+        })
+    }
+
+    /// The start of the game and the position reached: before the first move,
+    /// that which the tags tell.
+    fn begin(&self, draft: &mut Draft<N>, place: Place) -> Result<(Position<N>, Position<N>), Wrong<N>> {
+        if let Some(played) = draft.played {
+            return Ok(played);
+        }
+        if let Some((place, value)) = &draft.setup {
+            let contradicts = match value.as_str() {
+                SET_UP => draft.fen.is_none(),
+                // There are files that give the usual start.
+                NOT_SET_UP => draft.fen.is_some() && draft.fen != self.start,
+                _ => false,
+            };
+            if contradicts {
+                let value = value.clone();
+                return Err(self.error(*place, GameTextErrorKind::SetUp { value }));
+            }
+        }
+        let start = draft.fen.or(self.start);
+        let start = start.ok_or_else(|| self.error(place, GameTextErrorKind::NoStart))?;
+        draft.played = Some((start, start));
+        Ok((start, start))
     }
 
     /// Reads a comment in braces.
-    fn comment(&mut self) -> Result<&'a str, PdnError> {
+    fn comment(&mut self) -> Result<&'a str, Wrong<N>> {
         let place = self.cursor.place;
         self.cursor.next();
         let text = self.cursor.run(|c| c != '}');
@@ -253,7 +295,7 @@ impl<'a> PdnReader<'a> {
             Some(_) => Ok(text),
             None => Err(self.error(
                 place,
-                PdnErrorKind::Open {
+                GameTextErrorKind::Open {
                     what: "comment",
                     close: '}',
                 },
@@ -262,7 +304,7 @@ impl<'a> PdnReader<'a> {
     }
 
     /// Reads a variation with those within it, or a glyph such as `(!)`.
-    fn variation(&mut self) -> Result<Remark, PdnError> {
+    fn variation(&mut self) -> Result<Remark, Wrong<N>> {
         let opened = self.cursor.place;
         let mut depth = 0;
         let mut text = String::new();
@@ -277,7 +319,7 @@ impl<'a> PdnReader<'a> {
             let Some(next) = self.cursor.peek() else {
                 return Err(self.error(
                     opened,
-                    PdnErrorKind::Open {
+                    GameTextErrorKind::Open {
                         what: "variation",
                         close: ')',
                     },
@@ -294,7 +336,7 @@ impl<'a> PdnReader<'a> {
                     self.cursor.next();
                     depth += 1;
                     if depth > DEEPEST {
-                        return Err(self.error(place, PdnErrorKind::TooDeep));
+                        return Err(self.error(place, GameTextErrorKind::TooDeep));
                     }
                     if depth > 1 {
                         word(&mut text, "(");
@@ -330,7 +372,7 @@ impl<'a> PdnReader<'a> {
     }
 
     /// Reads `[Name "value"]`.
-    fn tag(&mut self, draft: &mut Draft) -> Result<(), PdnError> {
+    fn tag(&mut self, draft: &mut Draft<N>) -> Result<(), Wrong<N>> {
         let opened = self.cursor.place;
         self.cursor.next();
         self.blanks();
@@ -374,18 +416,19 @@ impl<'a> PdnReader<'a> {
             return Err(self.bad_tag(self.cursor.place, "`]`"));
         }
         self.cursor.next();
-        if draft.game.tags.len() == MOST_TAGS {
-            return Err(self.error(opened, PdnErrorKind::TooManyTags));
+        if draft.tags.len() == MOST_TAGS {
+            return Err(self.error(opened, GameTextErrorKind::TooManyTags));
         }
         if name.eq_ignore_ascii_case(FEN_TAG) {
-            if std::mem::replace(&mut draft.has_start, true) {
-                return Err(self.error(opened, PdnErrorKind::SecondStart));
+            if draft.fen.is_some() {
+                return Err(self.error(opened, GameTextErrorKind::SecondStart));
             }
-            let start = self.game.parse_fen(&value);
-            draft.game.start = start.map_err(|error| self.error(place, PdnErrorKind::Start(error)))?;
-            draft.at = draft.game.start;
+            let start = self.notation.game().parse_fen(&value);
+            draft.fen = Some(start.map_err(|error| self.error(place, GameTextErrorKind::Start(error)))?);
+        } else if N::SETUP_TAG.is_some_and(|tag| name.eq_ignore_ascii_case(tag)) {
+            draft.setup = Some((place, value.clone()));
         }
-        draft.game.tags.push((name.to_owned(), value));
+        draft.tags.push((name.to_owned(), value));
         Ok(())
     }
 
@@ -393,169 +436,75 @@ impl<'a> PdnReader<'a> {
         self.cursor.run(|c| c == ' ' || c == '\t');
     }
 
-    fn bad_tag(&self, place: Place, expected: &'static str) -> PdnError {
+    fn bad_tag(&self, place: Place, expected: &'static str) -> Wrong<N> {
         let found = match self.cursor.peek() {
             None => "the end of the text".to_owned(),
             Some('\n' | '\r') => "the end of the line".to_owned(),
             Some(other) => format!("{other:?}"),
         };
-        self.error(place, PdnErrorKind::Tag { found, expected })
+        self.error(place, GameTextErrorKind::Tag { found, expected })
     }
 
     /// Plays the move that a word means.
-    fn play(&mut self, draft: &mut Draft, word: &str, place: Place) -> Result<(), PdnError> {
-        let Some(meant) = self.meant(word, place)? else {
+    fn play(&mut self, draft: &mut Draft<N>, word: &str, place: Place) -> Result<(), Wrong<N>> {
+        if word.len() > LONGEST_WORD {
             return Err(self.unexpected(place, word));
-        };
-        if draft.game.moves.len() == MOST_MOVES {
-            return Err(self.error(place, PdnErrorKind::TooManyMoves));
         }
-        let legal = self.game.legal_moves(&draft.at);
-        let fitting = meant.choose(self.game, &draft.at, &legal);
+        let (start, at) = self.begin(draft, place)?;
+        let legal = self.notation.game().legal_moves(&at);
+        let fitting = self
+            .notation
+            .fitting(word, &at, &legal)
+            .map_err(|kind| self.error(place, kind))?
+            .ok_or_else(|| self.unexpected(place, word))?;
+        if draft.moves.len() == MOST_MOVES {
+            return Err(self.error(place, GameTextErrorKind::TooManyMoves));
+        }
         let [played] = fitting[..] else {
-            let fen = self.game.format_fen(&draft.at);
-            let text = word.to_owned();
-            let texts = |moves: &[Move]| {
-                let texts = moves.iter().map(|m| {
-                    self.game
-                        .move_text(m, &legal, |capture| self.game.route(&draft.at, capture))
-                });
-                let shown = texts.take(SHOWN_MOVES).collect::<Vec<_>>().join(", ");
-                let more = moves.len().saturating_sub(SHOWN_MOVES);
-                if more > 0 {
-                    format!("{shown} and {more} more")
-                } else {
-                    shown
-                }
-            };
-            let kind = if !fitting.is_empty() {
-                PdnErrorKind::Ambiguous {
-                    text,
-                    fen,
-                    fitting: texts(&fitting),
-                }
-            } else if legal.is_empty() {
-                let instead = "the game is over there".to_owned();
-                PdnErrorKind::Illegal { text, fen, instead }
-            } else {
-                let instead = format!(
-                    "expected {}{}",
-                    if legal.len() > 1 { "one of " } else { "" },
-                    texts(&legal)
-                );
-                PdnErrorKind::Illegal { text, fen, instead }
-            };
-            return Err(self.error(place, kind));
+            return Err(self.error(place, self.not_one(word, &at, &legal, &fitting)));
         };
-        draft.at = self.game.after(&draft.at, &played);
-        draft.game.moves.push(PdnMove {
+        draft.played = Some((start, self.notation.game().after(&at, &played)));
+        draft.moves.push(RecordedMove {
             played,
             remarks: Vec::new(),
         });
         Ok(())
     }
 
-    /// The squares of a word that has the form of a move.
-    fn meant(&self, word: &str, place: Place) -> Result<Option<Meant>, PdnError> {
-        if word.len() > LONGEST_WORD {
-            return Ok(None);
-        }
-        let (squares, crowned) = word.strip_suffix("=K").map_or((word, false), |squares| (squares, true));
-        let names: Vec<&str> = squares.split(['-', 'x', 'X', ':']).collect();
-        let quiet = squares.contains('-');
-        if names.len() < 2 || quiet && names.len() > 2 || names.contains(&"") {
-            return Ok(None);
-        }
-        let mut path = Vec::with_capacity(names.len());
-        for name in names {
-            path.push(self.square(name).ok_or_else(|| {
-                let order = self.game.squares_in_order();
-                let end =
-                    |square: Option<&u8>| square.map_or_else(String::new, |&square| self.game.square_name(square));
-                let kind = PdnErrorKind::Square {
-                    text: shown_bare(word),
-                    found: shown_bare(name),
-                    count: order.len(),
-                    first: end(order.first()),
-                    last: end(order.last()),
-                };
-                self.error(place, kind)
-            })?);
-        }
-        let from = path.remove(0);
-        Ok(Some(Meant {
-            from,
-            path,
-            quiet,
-            crowned,
-        }))
-    }
-
-    fn square(&self, name: &str) -> Option<u8> {
-        // Numbers may have leading zeros: `05-10`.
-        let name = match name.trim_start_matches('0') {
-            number if number.bytes().all(|byte| byte.is_ascii_digit()) => number,
-            _ => name,
+    /// Why a word that fits none or several of the legal moves is wrong.
+    fn not_one(
+        &self,
+        word: &str,
+        at: &Position<N>,
+        legal: &[Move<N>],
+        fitting: &[Move<N>],
+    ) -> GameTextErrorKind<FenError<N>> {
+        let fen = self.notation.game().fen(at);
+        let text = word.to_owned();
+        let texts = |moves: &[Move<N>]| {
+            let texts = moves.iter().map(|m| self.notation.move_text(at, m, legal));
+            let shown = texts.take(SHOWN_MOVES).collect::<Vec<_>>().join(", ");
+            let more = moves.len().saturating_sub(SHOWN_MOVES);
+            if more > 0 {
+                format!("{shown} and {more} more")
+            } else {
+                shown
+            }
         };
-        self.game
-            .square_by_name(name)
-            .or_else(|| self.other_names.as_ref()?.square(name))
-    }
-}
-
-/// What a word says of a move.
-struct Meant {
-    from: u8,
-    /// Squares after the first, the end last.
-    path: Vec<u8>,
-    quiet: bool,
-    crowned: bool,
-}
-
-impl Meant {
-    /// The legal moves that may be meant: those that fit best.
-    fn choose(&self, game: &Game, position: &Position, legal: &[Move]) -> Vec<Move> {
-        let ends = legal.iter().filter(|m| {
-            let square = self.path.last() == Some(&m.to) && m.from == self.from;
-            square && (m.captured == 0) == self.quiet && (m.to_king || !self.crowned)
-        });
-        let mut fitting: Vec<Move> = ends.copied().collect();
-        if !self.quiet && (fitting.len() > 1 || self.path.len() > 1) {
-            let (mut whole, mut parts) = (Vec::new(), Vec::new());
-            for played in fitting {
-                let (mut same, mut through) = (false, false);
-                game.each_route(position, &played, |route| {
-                    same |= route == self.path;
-                    through |= self.goes_along(route, played.captured);
-                    !same
-                });
-                if same {
-                    whole.push(played);
-                } else if through {
-                    parts.push(played);
-                }
-            }
-            fitting = if whole.is_empty() { parts } else { whole };
+        if !fitting.is_empty() {
+            return GameTextErrorKind::Ambiguous {
+                text,
+                fen,
+                fitting: texts(fitting),
+                missing: N::TELLS_APART,
+            };
         }
-        // Where only the piece's kind differs, a king is marked.
-        if !self.crowned && fitting.len() > 1 {
-            let men: Vec<Move> = fitting.iter().filter(|m| !m.to_king).copied().collect();
-            let same_but_kind = fitting.iter().all(|m| m.captured == fitting[0].captured);
-            if same_but_kind && men.len() == 1 {
-                return men;
-            }
-        }
-        fitting
-    }
-
-    /// Whether the squares in between are landing squares of a route, in its
-    /// order, or those of captured pieces.
-    fn goes_along(&self, route: &[u8], captured: u128) -> bool {
-        let mut route = route.iter();
-        let (_, between) = self.path.split_last().unwrap_or((&0, &[]));
-        between
-            .iter()
-            .all(|square| captured >> square & 1 == 1 || route.any(|landing| landing == square))
+        let instead = match legal {
+            [] => "the game is over there".to_owned(),
+            [only] => format!("expected {}", texts(&[*only])),
+            _ => format!("expected one of {}", texts(legal)),
+        };
+        GameTextErrorKind::Illegal { text, fen, instead }
     }
 }
 
@@ -576,14 +525,6 @@ fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A text for a message, without quotes, shortened if it would drown it.
-fn shown_bare(text: &str) -> String {
-    match text.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text.to_owned(),
-    }
-}
-
 fn shown(text: &str) -> String {
-    format!("{:?}", shown_bare(text))
+    format!("{:?}", shortened(text))
 }

@@ -1,0 +1,269 @@
+//! The first look at a block where a word tells all squares of a piece at once.
+//!
+//! What a capture by a moving piece leads to depends on where it lands and on
+//! the other pieces, which is what a word and a target name; so it is looked
+//! up once for all squares that the piece can come from. Where the royal piece
+//! is attacked, and where the other side's must not be, is worked out once for
+//! all its squares.
+
+use petrov_games::{Bits, Kind, LaneRules, Placement, Rulebook, Side};
+use petrov_probe::Score;
+
+use super::by_placement::{better, freed_by, is_enough};
+use super::{Block, Free, Site};
+use crate::solved::{Solved, outcome_score};
+
+/// What is known of a place.
+const PRESENT: u8 = 1;
+/// The opponent's royal piece is attacked although the mover is to move.
+const UNPLACED: u8 = 2;
+/// The mover's royal piece is attacked.
+const EXPOSED: u8 = 4;
+
+/// Stands for no score.
+const NONE: u16 = u16::MAX;
+
+fn noted(bits: u16) -> Option<Score> {
+    (bits != NONE).then(|| Score::from_bits(bits))
+}
+
+fn note(slot: &mut u16, score: Score) {
+    *slot = better(noted(*slot), score).to_bits();
+}
+
+/// Notes on all places of a row.
+#[derive(Default)]
+struct Notes {
+    states: Vec<u8>,
+    captures: Vec<u16>,
+    /// The best conversion that takes nothing.
+    quiet: Vec<u16>,
+}
+
+impl<B: Bits> Block<B> {
+    pub(super) fn start_by_lane<R: Rulebook<Set = B>>(
+        &mut self,
+        at: &Site<'_, R>,
+        solved: &Solved<R>,
+        lanes: &R::Lanes,
+    ) {
+        let half = self.half;
+        let mut notes = Notes::default();
+        for row in self.rows.clone() {
+            let (opp_standing, opp_moving) = at.frame.row_pieces(half, at.standing, row);
+            if (opp_standing & opp_moving).is_empty()
+                && ((opp_standing | opp_moving) & at.standing.own[half][0]).is_empty()
+            {
+                self.start_row(at, solved, lanes, row, &mut notes);
+            }
+        }
+    }
+
+    fn start_row<R: Rulebook<Set = B>>(
+        &mut self,
+        at: &Site<'_, R>,
+        solved: &Solved<R>,
+        lanes: &R::Lanes,
+        row: u32,
+        notes: &mut Notes,
+    ) {
+        let half = self.half;
+        let own = at.frame.own[half];
+        let board = at.row_board(half, 0, row);
+        for (list, nothing) in [(&mut notes.captures, NONE), (&mut notes.quiet, NONE)] {
+            list.clear();
+            list.resize(own.len(), nothing);
+        }
+        notes.states.clear();
+        notes.states.resize(own.len(), 0);
+        self.note_places(at, lanes, &board, row, notes);
+        for word in 0..own.word_count() as u32 {
+            if (own.word(word) & board.occupied()).is_empty() {
+                self.note_captures(at, solved, lanes, &board, row, word, notes);
+            }
+        }
+        if !board.pieces(Side::Own, Kind::STANDING).is_empty() {
+            self.note_standing(at, solved, lanes, &board, notes);
+        }
+        self.conclude(at, &board, row, notes);
+    }
+
+    /// Which places there are, and where royal pieces are attacked.
+    fn note_places<R: Rulebook<Set = B>>(
+        &mut self,
+        at: &Site<'_, R>,
+        lanes: &R::Lanes,
+        board: &R::Placement,
+        row: u32,
+        notes: &mut Notes,
+    ) {
+        let own = at.frame.own[self.half];
+        let taken = board.occupied();
+        let Some(royal) = lanes.royal() else {
+            for (set, state) in notes.states.iter_mut().enumerate() {
+                if (own.set(set as u32) & taken).is_empty() {
+                    *state = PRESENT;
+                }
+            }
+            return;
+        };
+        let first = self.first_word(at, row, 0);
+        for word in own.words_of(royal) {
+            let others = own.word(word);
+            if !(others & taken).is_empty() {
+                continue;
+            }
+            let mut rest = *board;
+            own.add_word(word, Side::Own, &mut rest);
+            let empty = at.frame.rulebook.squares() & !(taken | others);
+            let exposed = lanes.exposed(&rest, empty);
+            let unplaced = lanes.unplaced(&rest, empty);
+            for square in empty.squares() {
+                let set = own.joined(word, square);
+                let mut state = PRESENT;
+                if unplaced.has(square) {
+                    state |= UNPLACED;
+                }
+                if exposed.has(square) {
+                    state |= EXPOSED;
+                    for &(word, piece) in own.lanes(set) {
+                        self.words[(first + word) as usize].won_there |= B::bit(piece);
+                    }
+                }
+                notes.states[set as usize] = state;
+            }
+        }
+    }
+
+    /// What captures by the piece of a word lead to, and where it is held.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "a word, where it stands and what is noted of it"
+    )]
+    fn note_captures<R: Rulebook<Set = B>>(
+        &mut self,
+        at: &Site<'_, R>,
+        solved: &Solved<R>,
+        lanes: &R::Lanes,
+        board: &R::Placement,
+        row: u32,
+        word: u32,
+        notes: &mut Notes,
+    ) {
+        let rulebook = at.frame.rulebook;
+        let own = at.frame.own[self.half];
+        let kind = own.kind(word);
+        let mut rest = *board;
+        own.add_word(word, Side::Own, &mut rest);
+        let empty = rulebook.squares() & !rest.occupied();
+        let first = self.first_word(at, row, 0);
+        let lane = &mut self.words[(first + word) as usize];
+        lane.held = empty & !rulebook.spread(kind, empty & !lane.won_there, empty, || rest);
+        let royal = lanes.royal();
+        let prey = match royal {
+            Some(royal) => rest.side(Side::Opponent) & !rest.pieces(Side::Opponent, royal),
+            None => rest.side(Side::Opponent),
+        };
+        for target in prey.squares() {
+            let from = lanes.takes_from(kind, &rest, target, empty);
+            if from.is_empty() {
+                continue;
+            }
+            let mut after = rest;
+            after.take(target);
+            after.add(Side::Own, kind, B::bit(target));
+            if royal.is_some() && lanes.is_exposed(&after) {
+                continue;
+            }
+            let score = solved
+                .score(&rulebook.turned(&after))
+                .before_move(at.frame.metric, true);
+            for square in from.squares() {
+                note(&mut notes.captures[own.joined(word, square) as usize], score);
+            }
+        }
+    }
+
+    /// What moves of standing pieces lead to.
+    fn note_standing<R: Rulebook<Set = B>>(
+        &self,
+        at: &Site<'_, R>,
+        solved: &Solved<R>,
+        lanes: &R::Lanes,
+        board: &R::Placement,
+        notes: &mut Notes,
+    ) {
+        let own = at.frame.own[self.half];
+        let metric = at.frame.metric;
+        let sets = notes.states.iter().zip(&mut notes.captures).zip(&mut notes.quiet);
+        for (set, ((state, captures), quiet)) in sets.enumerate() {
+            if state & (PRESENT | UNPLACED) != PRESENT || noted(*captures).is_some_and(|score| is_enough(score, metric))
+            {
+                continue;
+            }
+            let mut placement = *board;
+            own.add_set(set as u32, Side::Own, &mut placement);
+            lanes.standing_tries(&placement, |after, takes| {
+                let score = solved.score(after).before_move(metric, true);
+                note(if takes { captures } else { quiet }, score);
+            });
+        }
+    }
+
+    /// What follows for each place.
+    fn conclude<R: Rulebook<Set = B>>(&mut self, at: &Site<'_, R>, board: &R::Placement, row: u32, notes: &Notes) {
+        let rulebook = at.frame.rulebook;
+        let own = at.frame.own[self.half];
+        let first = self.first_word(at, row, 0);
+        let forced = rulebook.forced();
+        for (set, state) in notes.states.iter().enumerate() {
+            if state & PRESENT == 0 {
+                continue;
+            }
+            let place = set as u32;
+            if state & UNPLACED != 0 {
+                self.leave_out(at, row, place);
+                continue;
+            }
+            let captures = noted(notes.captures[set]);
+            if let Some(score) = captures
+                && forced
+            {
+                self.settle(at, row, place, score, Free::Score);
+                continue;
+            }
+            let free = freed_by(captures);
+            let conversion = noted(notes.quiet[set])
+                .map(|quiet| better(captures, quiet))
+                .or(captures);
+            let is_quiet = || {
+                let mut lanes = own.lanes(place).iter();
+                lanes.any(|&(word, piece)| !self.words[(first + word) as usize].held.has(piece))
+            };
+            match conversion {
+                Some(score) if is_enough(score, at.frame.metric) => {
+                    let free = if free == Free::Win { free } else { Free::No };
+                    self.settle(at, row, place, score, free);
+                }
+                conversion if is_quiet() => self.open::<R, false>(at, row, place, conversion, free, true),
+                Some(score) => {
+                    let free = if score.is_win() && free != Free::Win {
+                        Free::No
+                    } else {
+                        free
+                    };
+                    self.settle(at, row, place, score, free);
+                }
+                None => {
+                    let mut placement = *board;
+                    own.add_set(place, Side::Own, &mut placement);
+                    let ending = rulebook.blocked(&placement);
+                    if ending.mated {
+                        self.mated += at.frame.row_weight(self.half, row);
+                    }
+                    self.settle(at, row, place, outcome_score(ending.outcome), Free::No);
+                }
+            }
+        }
+    }
+}
