@@ -653,45 +653,54 @@ impl<B: Bits> SliceIndex<B> {
     pub fn digits<P: Placement<Set = B>>(&self, placement: &P) -> [u64; 3] {
         let Some(fold) = &self.fold else {
             let standing = if self.stands { self.standing_value(placement) } else { 0 };
-            return self.moving_digits(placement, standing, None);
+            return self.plain_digits(placement, standing);
         };
         let class = fold.class[self.lead_value(placement) as usize];
         let (number, symmetry) = (u64::from(class >> 3), (class & 7) as usize);
-        let map = (symmetry != 0).then(|| &fold.maps[symmetry]);
-        let mut digits = self.moving_digits(placement, 0, map);
+        let mut digits = if symmetry == 0 {
+            self.plain_digits(placement, 0)
+        } else {
+            self.mapped_digits(placement, &fold.maps[symmetry])
+        };
         digits[self.lead() as usize] = number;
         digits
     }
 
-    /// The digits of moving pieces, after a map of the squares, with that of
-    /// the standing ones.
+    /// The digits of moving pieces with that of the standing ones.
     #[inline(always)]
-    fn moving_digits<P: Placement<Set = B>>(&self, placement: &P, standing: u64, map: Option<&[u8; 128]>) -> [u64; 3] {
+    fn plain_digits<P: Placement<Set = B>>(&self, placement: &P, standing: u64) -> [u64; 3] {
         let (first, last) = self.sides();
         let mut free = self.squares;
         if self.stands {
-            let men = placement.pieces(Side::Own, Kind::STANDING) | placement.pieces(Side::Opponent, Kind::STANDING);
-            free &= !mapped_set(men, map);
+            free &= !(placement.pieces(Side::Own, Kind::STANDING) | placement.pieces(Side::Opponent, Kind::STANDING));
         }
-        let mut digit = |digit: &MovingDigit, side: Side, wanted: bool| {
-            let mut value = 0;
-            for (n, (kind, count)) in digit.kinds().iter().enumerate() {
-                let set = mapped_set(placement.pieces(side, *kind), map);
-                if wanted {
-                    if n > 0 {
-                        value *= binomial(free.count(), *count);
-                    }
-                    value += set_rank(set, free);
-                }
-                free &= !set;
-            }
-            value
-        };
         // A folded first digit is known already.
         let folded = self.fold.is_some() && !self.stands;
-        let first_value = digit(&self.moving[0], first, !folded);
-        let last_value = digit(&self.moving[1], last, true);
-        [standing, first_value, last_value]
+        let first_value = if folded {
+            0
+        } else {
+            self.moving[0].rank(placement, first, free)
+        };
+        let left = free & !placement.side(first);
+        [standing, first_value, self.moving[1].rank(placement, last, left)]
+    }
+
+    /// The same after a map of the squares.
+    #[inline]
+    fn mapped_digits<P: Placement<Set = B>>(&self, placement: &P, map: &[u8; 128]) -> [u64; 3] {
+        let mut image = P::default();
+        for (digit, side) in self.moving.iter().zip([self.sides().0, self.sides().1]) {
+            for (kind, _) in digit.kinds() {
+                image.add(side, *kind, mapped_set(placement.pieces(side, *kind), map));
+            }
+        }
+        if self.stands {
+            for side in [Side::Own, Side::Opponent] {
+                let set = placement.pieces(side, Kind::STANDING);
+                image.add(side, Kind::STANDING, mapped_set(set, map));
+            }
+        }
+        self.plain_digits(&image, 0)
     }
 
     /// The index of a placement seen by the side to move, which must have the
@@ -797,15 +806,11 @@ fn product(factors: &[u64]) -> Option<u64> {
         .try_fold(1u64, |product, factor| product.checked_mul(*factor))
 }
 
-/// The set moved by a symmetry, if there is one.
+/// The set moved by a symmetry.
 #[inline(always)]
-fn mapped_set<B: Bits>(set: B, map: Option<&[u8; 128]>) -> B {
-    match map {
-        Some(map) => set
-            .squares()
-            .fold(B::ZERO, |image, square| image | B::bit(map[usize::from(square & 127)])),
-        None => set,
-    }
+fn mapped_set<B: Bits>(set: B, map: &[u8; 128]) -> B {
+    set.squares()
+        .fold(B::ZERO, |image, square| image | B::bit(map[usize::from(square & 127)]))
 }
 
 /// The pieces moved by a symmetry.
@@ -813,7 +818,7 @@ fn mapped<R: Rulebook>(rulebook: &R, placement: &R::Placement, map: &[u8; 128]) 
     let mut image = R::Placement::default();
     for side in [Side::Own, Side::Opponent] {
         for (kind, _) in rulebook.kinds() {
-            image.add(side, *kind, mapped_set(placement.pieces(side, *kind), Some(map)));
+            image.add(side, *kind, mapped_set(placement.pieces(side, *kind), map));
         }
     }
     image
