@@ -8,10 +8,18 @@
     read_table.py FILE --probe BOARD        for each position on standard input: side, entry number,
                                             value, distance
 
-SIDE is 0 or 1. BOARD is files x ranks and the playable squares, as 8x8-dark, 10x10-mirror or 8x8-all: tables
-do not repeat the rules. A position is written W:WKa1,b2:BKh8: the side to move, White's pieces, Black's
-pieces, K before a king's square. Squares are a file's letter (a to m without j) and a rank's number,
-whatever the game itself calls them. Moves are not generated, so free entries are printed as they are. All checksums are verified first. Free entries say nothing (docs/format.md, section 1).
+SIDE is 0 or 1. Tables do not repeat the rules, so BOARD says what the index needs of them:
+
+    draughts    files x ranks and the playable squares, as 8x8-dark, 10x10-mirror or 8x8-all
+    chess       the rule file, as games/rules-chess/chess.toml
+
+A draughts position is written W:WKa1,b2:BKh8: the side to move, White's pieces, Black's pieces, K before a
+king's square. Squares are a file's letter (a to m without j) and a rank's number, whatever the game itself
+calls them. A chess position is a FEN, of which the first two fields count; tables hold neither castling
+rights nor that to take en passant.
+
+Moves are not generated, so free entries (docs/format.md, section 1) are printed as they are, and so are
+those in which the side not to move is in check. All checksums are verified first.
 Needs the package `zstandard`. Exit status: 0 done, 2 wrong usage or input, 3 missing or damaged table.
 """
 
@@ -25,9 +33,11 @@ from math import comb
 
 MAGIC = b"\x89PETROV\n"
 VERSION = 1
-FAMILIES = ["draughts", "chess"]
 METRICS = ["wld", "dtw", "dtz"]
-VALUES = {0: "loss", 2: "draw", 4: "win"}
+VALUES = ["loss", "blessed-loss", "draw", "cursed-win", "win"]
+CAPTURES, UP_TO_CAPTURE, GAPS = 1, 2, 4
+MOST_DISTANCE = 4095
+MOST_LINES = 2 * (MOST_DISTANCE + 1) + 1
 FILE_CHECKSUM_BYTES = 16
 
 
@@ -105,7 +115,17 @@ def place(side, entry):
     return entry // row * (-(-row // k) * k) + entry % row
 
 
-def read_side(fields):
+def read_line(fields, metric):
+    """A line of a palette."""
+    value = fields.one_of("value", VALUES)
+    distance = fields.varint()
+    require(distance <= MOST_DISTANCE, f"impossible distance: {distance}")
+    require(distance == 0 or metric != "wld" and value != "draw", f"impossible distance: {distance}")
+    require(metric == "dtz" or value in ("loss", "draw", "win"), f"impossible value: {value}")
+    return {"value": value, "distance": distance, "count": fields.varint()}
+
+
+def read_side(fields, metric, free):
     side = {
         "to_move": fields.one_of("side to move", ["white", "black"]),
         "digit_order": fields.number(1),
@@ -114,22 +134,23 @@ def read_side(fields):
     }
     size = fields.varint()
     side["stored"] = fields.varint()
-    require(side["stored"] <= size <= 16385, "impossible palette size")
-    require(size > 0 or side["entries"] == 0, "empty palette")
+    require(side["stored"] <= size <= MOST_LINES, "impossible palette size")
+    require(size > 0 or side["entries"] == 0 or free["gaps"], "empty palette")
+    require(side["stored"] > 0 or side["entries"] == 0 or any(free.values()), "no value is stored")
     if side["row"] > 0:
         require(side["stored"] > 1 and codes_per_byte(side["stored"]) > 1, "padded rows of codes that share no byte")
         require(side["row"] < 1 << 32 and side["entries"] % side["row"] == 0, "impossible row length")
         require(place(side, side["entries"]) < 1 << 64, "impossible row length")
-    side["palette"] = []
-    for _ in range(size):
-        value = fields.number(1)
-        require(value in VALUES, f"unknown value: {value}")
-        line = {"value": VALUES[value], "distance": fields.varint(), "count": fields.varint()}
-        require(line["distance"] <= 8191, f"impossible distance: {line['distance']}")
-        side["palette"].append(line)
-    longest = fields.varint()
+    side["palette"] = [read_line(fields, metric) for _ in range(size)]
+    lines = {(line["value"], line["distance"]) for line in side["palette"]}
+    require(len(lines) == size, "a line of the palette occurs twice")
+    require(sum(line["count"] for line in side["palette"]) < 1 << 64, "impossible count of positions")
+    longest, mated = fields.varint(), fields.varint()
     require(longest <= side["entries"], "the longest win is no entry")
+    lost = sum(line["count"] for line in side["palette"] if line["value"].endswith("loss"))
+    require(mated <= lost + 1, "more mates than losses")
     side["longest_win"] = longest - 1 if longest else None
+    side["mated"] = mated - 1 if mated else None
     return side
 
 
@@ -152,6 +173,16 @@ def read_directory(fields, header, offset):
     return offset
 
 
+def read_flags(fields):
+    flags = fields.number(1)
+    require(flags <= 7 and flags & 3 < 3, f"unknown flags: {flags}")
+    return {
+        "captures": flags & CAPTURES > 0,
+        "up_to_capture": flags & UP_TO_CAPTURE > 0,
+        "gaps": flags & GAPS > 0,
+    }
+
+
 def read_header(content):
     """The header as a dictionary, and the zstd dictionary's bytes."""
     require(content[:8] == MAGIC, "not a Petrov table")
@@ -166,16 +197,18 @@ def read_header(content):
     fields = Fields(content[: length - 4])
     fields.take(14)
     header = {"version": version, "header_bytes": length, "fingerprint": fields.take(16).hex()}
-    header["family"] = fields.one_of("family", FAMILIES)
     header["metric"] = fields.one_of("metric", METRICS)
-    header["free_entries"] = fields.one_of("flags", [False, True])
+    header["free_entries"] = read_flags(fields)
     sides = fields.number(1)
     require(sides in (1, 2), f"{sides} sides")
+    header["family"] = fields.text()
     header["game"] = fields.text()
     header["material"] = fields.text()
+    require(re.fullmatch("[A-Z]+v[A-Z]+", header["material"]), "impossible material")
     header["block_bytes"] = fields.varint()
     require(2 <= header["block_bytes"] <= 1 << 24 and header["block_bytes"] % 2 == 0, "impossible block size")
-    header["sides"] = [read_side(fields) for _ in range(sides)]
+    header["sides"] = [read_side(fields, header["metric"], header["free_entries"]) for _ in range(sides)]
+    require(sides == 1 or header["sides"][0]["to_move"] != header["sides"][1]["to_move"], "two sides are the same")
     header["dictionary_bytes"] = fields.varint()
     dictionary = fields.take(header["dictionary_bytes"])
     end = read_directory(fields, header, length)
@@ -247,15 +280,42 @@ class Table:
         return about["palette"][code]["value"], about["palette"][code]["distance"]
 
 
-# --- Index (section 4) -------------------------------------------------------
+# --- Boards (section 4) ------------------------------------------------------
+#
+# A set of squares is a number whose bit n stands for square n. A placement is {"own": {letter: set},
+# "opponent": {letter: set}} in the view of the side to move.
 
-LETTERS = "abcdefghiklm"
-SIGNIFICANCE = ["MFL", "MLF", "FML", "FLM", "LMF", "LFM"]
-MOST_FOLDED = 1 << 28
+DRAUGHTS_FILES = "abcdefghiklm"
 
 
-class Board:
-    """Playable squares and their numbers."""
+def bits(squares):
+    return sum(1 << square for square in squares)
+
+
+def squares_of(squares):
+    while squares:
+        lowest = squares & -squares
+        yield lowest.bit_length() - 1
+        squares ^= lowest
+
+
+def moved_set(squares, images):
+    return bits(images[square] for square in squares_of(squares))
+
+
+def moved(placement, images):
+    """The pieces with every square replaced by its image."""
+    return {
+        side: {letter: moved_set(squares, images) for letter, squares in pieces.items()}
+        for side, pieces in placement.items()
+    }
+
+
+class Draughts:
+    """A board with some squares playable."""
+
+    standing = "M"
+    moving = "K"
 
     def __init__(self, text):
         match = re.fullmatch(r"(\d+)x(\d+)-(dark|mirror|all)", text)
@@ -270,8 +330,12 @@ class Board:
             if self.kind == "all" or (file + rank) % 2 == 0
         }
         self.place = {number: place for place, number in self.number.items()}
-        self.playable = sorted(self.place)
-        self.end = self.playable[-1] + 1
+        self.squares = bits(self.place)
+        end = self.squares.bit_length()
+        self.turned = {square: end - 1 - square for square in self.place}
+        top = bits(number for (_, rank), number in self.number.items() if rank == self.ranks - 1)
+        own = self.squares & ~top
+        self.standing_squares = {"own": own, "opponent": moved_set(own, self.turned)}
 
     def numbered(self, file, rank):
         if self.kind == "all":
@@ -280,24 +344,21 @@ class Board:
 
     def named(self, name):
         """The number of the square with this name."""
-        if not re.fullmatch(r"[a-z]\d{1,2}", name) or name[0] not in LETTERS:
+        if not re.fullmatch(r"[a-z]\d{1,2}", name) or name[0] not in DRAUGHTS_FILES:
             raise ValueError(f"{name!r} is no square")
-        file, rank = LETTERS.index(name[0]), int(name[1:]) - 1
+        file, rank = DRAUGHTS_FILES.index(name[0]), int(name[1:]) - 1
         if self.kind == "mirror":
             file = self.files - 1 - file
         if (file, rank) not in self.number:
             raise ValueError(f"{name!r} is no square of this board")
         return self.number[file, rank]
 
-    def rank(self, rank):
-        return [number for number in self.playable if self.place[number][1] == rank]
-
-    def symmetries(self, men):
+    def symmetries(self, letters):
         """Maps from number to number that keep the playable squares, in order."""
         maps = []
         for turn in range(8):
             flip_files, flip_ranks, swap = turn & 1, turn & 2, turn & 4
-            if (men and turn > 1) or (swap and self.files != self.ranks):
+            if ("M" in letters and turn > 1) or (swap and self.files != self.ranks):
                 continue
             images = {}
             for number, (file, rank) in self.place.items():
@@ -308,165 +369,363 @@ class Board:
                 maps.append(images)
         return maps
 
+    def read(self, text):
+        """Whether Black moves, and White's and Black's squares by letter."""
+        match = re.fullmatch(r"([WB]):W([^:]*):B([^:]*)", text)
+        if not match:
+            raise ValueError(f"{text!r} is no position; expected one such as W:WKa1,b2:BKh8")
+        armies = []
+        for listed in match[2], match[3]:
+            army = {"K": [], "M": []}
+            for square in filter(None, listed.split(",")):
+                army["K" if square[0] == "K" else "M"].append(self.named(square.removeprefix("K")))
+            armies.append(army)
+        return match[1] == "B", *armies
+
+
+# The moves of chess's own pieces, and what else a rule file leaves out.
+CHESS_PIECES = {
+    "k": {"leaps": [[1, 0], [1, 1]]},
+    "q": {"slides": [[1, 0], [1, 1]]},
+    "r": {"slides": [[1, 0]]},
+    "b": {"slides": [[1, 1]]},
+    "n": {"leaps": [[2, 1]]},
+}
+
+
+def turned_step(turn, dx, dy):
+    """The image of a step or square, counted from the middle, under a symmetry."""
+    if turn & 4:
+        dx, dy = dy, dx
+    return (-dx if turn & 1 else dx), (-dy if turn & 2 else dy)
+
+
+class Chess:
+    """The axes of a rule file that the index depends on."""
+
+    standing = "P"
+
+    def __init__(self, path):
+        import tomllib  # Draughts need no rule file.
+
+        try:
+            with open(path, "rb") as file:
+                rules = tomllib.load(file)
+        except (OSError, tomllib.TOMLDecodeError) as error:
+            raise ValueError(f"{path}: {error}") from None
+        if rules.get("family") != "chess":
+            raise ValueError(f"{path}: no rule file of the family chess")
+        self.files, self.ranks = map(int, rules.get("board", "8x8").split("x"))
+        given = rules.get("pieces", {})
+        more = sorted(letter for letter in given if letter not in CHESS_PIECES)
+        self.moving = "".join([*CHESS_PIECES, *more]).upper()
+        self.steps = {
+            letter.upper(): [self.all_steps(moves, kind) for kind in ("leaps", "slides")]
+            for letter, moves in {**CHESS_PIECES, **given}.items()
+        }
+        promotion = rules.get("promote_to", ["q", "r", "b", "n"])
+        # A table of the rule file names the piece for each file of the board.
+        by_file = [promotion[file] for file in sorted(promotion)] if isinstance(promotion, dict) else []
+        self.mirrored_promotion = by_file == by_file[::-1]
+        self.promoted = {letter.upper() for letter in (by_file or promotion)}
+        self.squares = bits(rank * 8 + file for rank in range(self.ranks) for file in range(self.files))
+        self.turned = {square: self.image(2, square) for square in squares_of(self.squares)}
+        first, last = rules.get("pawn_rank", 2) - 1, rules.get("promotion_rank", self.ranks) - 2
+        own = bits(square for square in squares_of(self.squares) if first <= square // 8 <= last)
+        self.standing_squares = {"own": own, "opponent": moved_set(own, self.turned)}
+
+    @staticmethod
+    def all_steps(moves, kind):
+        """All leaps or slides of a piece, White's."""
+        steps = {turned_step(turn, *step) for step in moves.get(kind, []) for turn in range(8)}
+        return steps | {tuple(step) for step in moves.get(kind + "_exact", [])}
+
+    def image(self, turn, square):
+        rank, file = divmod(square, 8)
+        if turn & 4:
+            file, rank = rank, file
+        file = self.files - 1 - file if turn & 1 else file
+        rank = self.ranks - 1 - rank if turn & 2 else rank
+        return rank * 8 + file
+
+    def keeps(self, turn, letter):
+        """Whether a symmetry keeps the moves of a piece, of both colours."""
+        if letter == "P":
+            return turn == 0 or turn == 1 and self.mirrored_promotion
+        for white in self.steps[letter]:
+            for steps in white, {(dx, -dy) for dx, dy in white}:
+                if {turned_step(turn, *step) for step in steps} != steps:
+                    return False
+        return True
+
+    def symmetries(self, letters):
+        """Maps from square to square that keep the rules for these pieces, in order."""
+        letters = letters | self.promoted if "P" in letters else letters
+        return [
+            {square: self.image(turn, square) for square in squares_of(self.squares)}
+            for turn in range(8)
+            if (turn < 4 or self.files == self.ranks) and all(self.keeps(turn, letter) for letter in letters)
+        ]
+
+    def read(self, text):
+        """Whether Black moves, and White's and Black's squares by letter."""
+        fields = text.split()
+        rows = fields[0].split("/") if fields else []
+        if len(rows) != self.ranks or len(fields) < 2 or fields[1] not in ("w", "b"):
+            raise ValueError(f"{text!r} is no FEN of this board")
+        if len(fields) > 2 and fields[2] != "-":
+            raise ValueError(f"{text!r}: tables hold no castling rights")
+        armies = [{letter: [] for letter in self.moving + self.standing} for _ in range(2)]
+        for rank, row in zip(reversed(range(self.ranks)), rows, strict=True):
+            file = 0
+            for letter in row:
+                if letter in "12345678":
+                    file += int(letter)
+                    continue
+                army = armies[letter.islower()]
+                if letter.upper() not in army:
+                    raise ValueError(f"{text!r}: {letter!r} is no piece")
+                army[letter.upper()].append(rank * 8 + file)
+                file += 1
+            if file != self.files:
+                raise ValueError(f"{text!r}: a rank does not fill the board")
+        return fields[1] == "b", *armies
+
+
+BOARDS = {"draughts": Draughts, "chess": Chess}
+
+
+# --- Index (section 4) -------------------------------------------------------
+
+SIGNIFICANCE = ["SFL", "SLF", "FSL", "FLS", "LSF", "LFS"]
+MOST_FOLDED = 1 << 28
+
 
 def set_rank(squares, region):
     """The number of a set among those of as many squares of the region."""
-    region = sorted(region)
-    return sum(comb(region.index(square), i) for i, square in enumerate(sorted(squares), 1))
+    number = 0
+    for i, square in enumerate(squares_of(squares), 1):
+        number += comb((region & (1 << square) - 1).bit_count(), i)
+    return number
 
 
 def set_unrank(number, count, region):
-    region = sorted(region)
-    squares = []
+    region = list(squares_of(region))
+    squares = 0
     for i in range(count, 0, -1):
         below = max(b for b in range(len(region)) if comb(b, i) <= number)
         number -= comb(below, i)
-        squares.append(region[below])
+        squares |= 1 << region[below]
     return squares
 
 
-class SideIndex:
-    """The index of one side; a placement is {"own": (men, kings), "opp": (men, kings)}."""
+class StandingDigit:
+    """Numbers the standing pieces of two sides, those of `first` placed first."""
 
-    def __init__(self, board, counts, order):
+    def __init__(self, board, counts, first):
+        self.letter = board.standing
+        self.first, self.last = first, "opponent" if first == "own" else "own"
+        self.first_count, self.last_count = counts[self.first][self.letter], counts[self.last][self.letter]
+        first_squares, self.last_squares = (board.standing_squares[side] for side in (self.first, self.last))
+        self.only_first, self.both = first_squares & ~self.last_squares, first_squares & self.last_squares
+        self.offsets = [0]
+        for e in range(self.first_count + 1):
+            on_both = self.first_count - e
+            ways = comb(self.only_first.bit_count(), e) * comb(self.both.bit_count(), on_both)
+            self.offsets.append(self.offsets[-1] + ways * self.last_ways(on_both))
+        self.range = self.offsets[-1]
+
+    def last_ways(self, on_both):
+        return comb(max(self.last_squares.bit_count() - on_both, 0), self.last_count)
+
+    def number(self, placement):
+        first, last = placement[self.first][self.letter], placement[self.last][self.letter]
+        on_edge, on_both = first & self.only_first, first & self.both
+        e, inner = on_edge.bit_count(), on_both.bit_count()
+        number = set_rank(on_edge, self.only_first) * comb(self.both.bit_count(), inner) + set_rank(on_both, self.both)
+        return self.offsets[e] + number * self.last_ways(inner) + set_rank(last, self.last_squares & ~first)
+
+    def place(self, number, placement):
+        e = max(e for e in range(self.first_count + 1) if self.offsets[e] <= number)
+        inner = self.first_count - e
+        rest, last = divmod(number - self.offsets[e], self.last_ways(inner))
+        edge, both = divmod(rest, comb(self.both.bit_count(), inner))
+        first = set_unrank(edge, e, self.only_first) | set_unrank(both, inner, self.both)
+        placement[self.first][self.letter] = first
+        placement[self.last][self.letter] = set_unrank(last, self.last_count, self.last_squares & ~first)
+
+
+class MovingDigit:
+    """Numbers one side's other pieces on free squares, kind after kind."""
+
+    def __init__(self, board, counts, side, free):
+        self.side = side
+        self.kinds = [(letter, counts[side][letter]) for letter in board.moving if counts[side][letter]]
+        self.pieces = sum(count for _, count in self.kinds)
+        self.range = 1
+        for _, count in self.kinds:
+            self.range *= comb(max(free, 0), count)
+            free -= count
+
+    def number(self, placement, free):
+        number = 0
+        for letter, count in self.kinds:
+            squares = placement[self.side][letter]
+            number = number * comb(free.bit_count(), count) + set_rank(squares, free)
+            free &= ~squares
+        return number
+
+    def place(self, number, placement, free):
+        left = free.bit_count() - self.pieces
+        digits = []
+        for _, count in reversed(self.kinds):
+            left += count
+            number, digit = divmod(number, comb(left, count))
+            digits.append(digit)
+        for (letter, count), digit in zip(self.kinds, reversed(digits), strict=True):
+            placement[self.side][letter] = set_unrank(digit, count, free)
+            free &= ~placement[self.side][letter]
+
+
+class SideIndex:
+    """The index of one side to move."""
+
+    def __init__(self, board, counts, order, to_move):
         require(order < 24, f"no digit order {order}")
         self.board = board
         self.counts = counts
-        self.first_men, self.last_men = ("own", "opp") if order < 12 else ("opp", "own")
-        self.first_kings, self.last_kings = ("opp", "own") if order % 12 < 6 else ("own", "opp")
+        self.to_move = to_move
         self.significance = SIGNIFICANCE[order % 6]
+        self.standing = StandingDigit(board, counts, "own" if order < 12 else "opponent")
+        self.stands = self.standing.first_count + self.standing.last_count > 0
+        free = board.squares.bit_count() - self.standing.first_count - self.standing.last_count
+        first, last = ("opponent", "own") if order % 12 < 6 else ("own", "opponent")
+        self.first_moving = MovingDigit(board, counts, first, free)
+        self.last_moving = MovingDigit(board, counts, last, free - self.first_moving.pieces)
+        self.ranges = {"S": self.standing.range, "F": self.first_moving.range, "L": self.last_moving.range}
+        self.lead = "S" if self.stands else "F"
+        self.fold()
+        self.entries = self.ranges["S"] * self.ranges["F"] * self.ranges["L"]
 
-        bottom, top = board.rank(0), board.rank(board.ranks - 1)
-        self.edge, opposite = (bottom, top) if order < 12 else (top, bottom)
-        self.inner = [square for square in board.playable if square not in bottom + top]
-        self.last = self.inner + opposite
-        p = counts[self.first_men][0]
-        self.offsets = [0]
-        for e in range(p + 1):
-            ways = comb(len(self.edge), e) * comb(len(self.inner), p - e) * self.last_ways(p - e)
-            self.offsets.append(self.offsets[-1] + ways)
-
-        men = counts["own"][0] + counts["opp"][0]
-        first, last = counts[self.first_kings][1], counts[self.last_kings][1]
-        free = len(board.playable) - men
-        self.ranges = {"M": self.offsets[-1], "F": comb(free, first), "L": comb(free - first, last)}
-        self.lead = "M" if men else "F"
-        self.fold(board.symmetries(men > 0))
-        self.entries = self.ranges["M"] * self.ranges["F"] * self.ranges["L"]
-
-    def last_ways(self, on_inner):
-        return comb(max(len(self.last) - on_inner, 0), self.counts[self.last_men][0])
-
-    def fold(self, symmetries):
+    def fold(self):
         """Numbers the classes of the leading digit's values."""
         self.classes = None
+        pieces = {letter for army in self.counts.values() for letter, count in army.items() if count}
+        symmetries = self.board.symmetries(pieces)
         if len(symmetries) == 1 or self.ranges[self.lead] > MOST_FOLDED:
             return
+        backs = [{image: square for square, image in images.items()} for images in symmetries]
+        mover, other = self.counts["own"], self.counts["opponent"]
+        white, black = (mover, other) if self.to_move == "white" else (other, mover)
+        seen_by_white = StandingDigit(self.board, {"own": white, "opponent": black}, "own")
         self.classes = {}
         count = 0
         for value in range(self.ranges[self.lead]):
             if value in self.classes:
                 continue
-            pieces = self.lead_pieces(value)
-            for images in symmetries:
-                back = {image: number for number, image in images.items()}
-                self.classes.setdefault(self.digit(self.lead, moved(pieces, images)), (count, back))
+            placement = self.lead_placement(value)
+            images = [moved(placement, symmetry) for symmetry in symmetries]
+            chosen = min(range(len(images)), key=lambda n: self.key(seen_by_white, images[n])) if self.stands else 0
+            for image, back in zip(images, backs, strict=True):
+                number = self.digit(self.lead, image)
+                if number not in self.classes:
+                    self.classes[number] = count, back, symmetries[chosen]
             count += 1
         self.ranges[self.lead] = count
 
-    def lead_pieces(self, value):
+    def key(self, seen_by_white, placement):
+        """The number of standing pieces as White sees them."""
+        return seen_by_white.number(placement if self.to_move == "white" else turned(self.board, placement))
+
+    def lead_placement(self, value):
         """The pieces that the leading digit places."""
-        pieces = {"own": ([], []), "opp": ([], [])}
-        if self.lead == "F":
-            count = self.counts[self.first_kings][1]
-            pieces[self.first_kings] = ([], set_unrank(value, count, self.board.playable))
-            return pieces
-        p, q = self.counts[self.first_men][0], self.counts[self.last_men][0]
-        e = max(e for e in range(p + 1) if self.offsets[e] <= value)
-        rest, last = divmod(value - self.offsets[e], self.last_ways(p - e))
-        edge, inner = divmod(rest, comb(len(self.inner), p - e))
-        first_men = set_unrank(edge, e, self.edge) + set_unrank(inner, p - e, self.inner)
-        pieces[self.first_men] = (first_men, [])
-        pieces[self.last_men] = (set_unrank(last, q, set(self.last) - set(first_men)), [])
-        return pieces
+        placement = {side: dict.fromkeys(counts, 0) for side, counts in self.counts.items()}
+        if self.stands:
+            self.standing.place(value, placement)
+        else:
+            self.first_moving.place(value, placement, self.board.squares)
+        return placement
 
-    def digit(self, name, pieces):
+    def digit(self, name, placement):
         """A digit before folding."""
-        if name == "M":
-            return self.men_digit(pieces[self.first_men][0], pieces[self.last_men][0])
-        free = set(self.board.playable) - set(pieces["own"][0]) - set(pieces["opp"][0])
-        if name == "L":
-            return set_rank(pieces[self.last_kings][1], free - set(pieces[self.first_kings][1]))
-        return set_rank(pieces[self.first_kings][1], free)
+        if name == "S":
+            return self.standing.number(placement)
+        free = self.board.squares
+        for side in placement.values():
+            free &= ~side[self.board.standing]
+        if name == "F":
+            return self.first_moving.number(placement, free)
+        for letter, squares in placement[self.first_moving.side].items():
+            if letter != self.board.standing:
+                free &= ~squares
+        return self.last_moving.number(placement, free)
 
-    def men_digit(self, first, last):
-        on_edge = [square for square in first if square in self.edge]
-        on_inner = [square for square in first if square not in self.edge]
-        number = set_rank(on_edge, self.edge) * comb(len(self.inner), len(on_inner)) + set_rank(on_inner, self.inner)
-        number = number * self.last_ways(len(on_inner)) + set_rank(last, set(self.last) - set(first))
-        return self.offsets[len(on_edge)] + number
-
-    def index(self, pieces):
+    def index(self, placement):
         """The number of a placement seen by the side to move."""
         digits = {}
         if self.classes is not None:
-            digits[self.lead], back = self.classes[self.digit(self.lead, pieces)]
-            pieces = moved(pieces, back)
+            digits[self.lead], back, forth = self.classes[self.digit(self.lead, placement)]
+            placement = moved(moved(placement, back), forth)
         index = 0
         for name in self.significance:
-            digit = digits[name] if name in digits else self.digit(name, pieces)
+            digit = digits[name] if name in digits else self.digit(name, placement)
             index = index * self.ranges[name] + digit
         return index
 
 
-def moved(pieces, images):
-    """The pieces with every square replaced by its image."""
-    return {side: tuple([images[square] for square in kind] for kind in kinds) for side, kinds in pieces.items()}
+def turned(board, placement):
+    """The placement as the other side sees it, its own pieces own."""
+    turned = moved(placement, board.turned)
+    return {"own": turned["opponent"], "opponent": turned["own"]}
 
 
 def read_position(board, text):
-    """Whether Black moves, and the pieces in the mover's view."""
-    match = re.fullmatch(r"([WB]):W([^:]*):B([^:]*)", text)
-    if not match:
-        raise ValueError(f"{text!r} is no position; expected one such as W:WKa1,b2:BKh8")
-    sides = []
-    for squares in match[2], match[3]:
-        men, kings = [], []
-        for square in filter(None, squares.split(",")):
-            (kings if square[0] == "K" else men).append(board.named(square.removeprefix("K")))
-        sides.append((men, kings))
-    everything = [square for kinds in sides for kind in kinds for square in kind]
-    promoted = set(sides[0][0]) & set(board.rank(board.ranks - 1)) | set(sides[1][0]) & set(board.rank(0))
-    if len(set(everything)) < len(everything) or promoted:
-        raise ValueError(f"{text!r}: pieces overlap, or men stand on their promotion row")
-    if match[1] == "W":
-        return {"own": sides[0], "opp": sides[1]}
-    turned = {square: board.end - 1 - square for square in board.playable}
-    return moved({"own": sides[1], "opp": sides[0]}, turned)
+    """The pieces in the mover's view."""
+    black_moves, white, black = board.read(text)
+    occupied = [square for army in (white, black) for squares in army.values() for square in squares]
+    placement = {
+        side: {letter: bits(set(squares)) for letter, squares in army.items()}
+        for side, army in (("own", white), ("opponent", black))
+    }
+    astray = any(placement[side][board.standing] & ~board.standing_squares[side] for side in placement)
+    if len(set(occupied)) < len(occupied) or astray:
+        raise ValueError(f"{text!r}: pieces overlap, or men or pawns stand where they cannot")
+    return turned(board, placement) if black_moves else placement
 
 
 class Probe:
-    """Looks positions up in one draughts table."""
+    """Looks positions up in one table."""
 
     def __init__(self, table, board):
         self.table = table
-        self.board = Board(board)
-        white, black = table.header["material"].split("v")
-        armies = [(army.count("M"), army.count("K")) for army in (white, black)]
+        family = table.header["family"]
+        if family not in BOARDS:
+            raise ValueError(f"no index of the family {family!r} is known")
+        self.board = BOARDS[family](board)
+        letters = self.board.moving + self.board.standing
+        armies = [{letter: army.count(letter) for letter in letters} for army in table.header["material"].split("v")]
+        require(
+            table.header["material"] == "v".join("".join(n * c for n, c in army.items()) for army in armies),
+            "the table is not one of these pieces",
+        )
         self.indices = []
         for side in table.header["sides"]:
-            own, opp = armies if side["to_move"] == "white" else reversed(armies)
-            index = SideIndex(self.board, {"own": own, "opp": opp}, side["digit_order"])
+            own, opponent = armies if side["to_move"] == "white" else reversed(armies)
+            counts = {"own": own, "opponent": opponent}
+            index = SideIndex(self.board, counts, side["digit_order"], side["to_move"])
             require(index.entries == side["entries"], "the table is not one of this board")
             self.indices.append(index)
 
     def look_up(self, text):
         """Side, entry number, value and distance of a position."""
-        pieces = read_position(self.board, text)
-        counts = {side: (len(men), len(kings)) for side, (men, kings) in pieces.items()}
+        placement = read_position(self.board, text)
+        counts = {
+            side: {letter: squares.bit_count() for letter, squares in pieces.items()}
+            for side, pieces in placement.items()
+        }
         for side, index in enumerate(self.indices):
             if index.counts == counts:
-                number = index.index(pieces)
+                number = index.index(placement)
                 return side, number, *self.table.entry(side, number)
         raise ValueError(f"{text!r} is not of the table's material, {self.table.header['material']}")
 

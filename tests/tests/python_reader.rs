@@ -7,8 +7,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use petrov_games::Bits;
-use petrov_games::draughts::{Colour, Engine, Game, Generator, Position, RuleFile};
+use petrov_games::draughts::{Game, Position, RuleFile};
+use petrov_games::{Army, Bits, Colour, Games, Kind, Placement, Rulebook, Side, chess, with_rulebook};
 use petrov_gen::write_table;
 use petrov_probe::format::{HeaderParts, PaletteEntry, SideParts};
 use petrov_probe::{
@@ -53,9 +53,13 @@ fn read_table(file: &Path, arguments: &[&str], input: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+fn value_name(score: Score) -> &'static str {
+    Value50::new(score.value(), score.is_spoilt()).name()
+}
+
 fn entry_line(table: &Table, side: usize, entry: u64) -> String {
     let score = table.entry(side, entry).unwrap();
-    format!("{entry}\t{}\t{}\n", score.value(), score.distance())
+    format!("{entry}\t{}\t{}\n", value_name(score), score.distance())
 }
 
 /// The position with squares named by letter and number, as the script wants
@@ -78,6 +82,30 @@ fn plain_fen(game: &Game, position: &Position, mirror: bool) -> String {
     };
     let turn = if position.turn == Colour::White { "W" } else { "B" };
     format!("{turn}:W{}:B{}", list(Colour::White), list(Colour::Black))
+}
+
+/// A random placement of two armies that counts as a position.
+fn random_placement<R: Rulebook>(rulebook: &R, own: &Army, opp: &Army, random: &mut Random) -> R::Placement {
+    loop {
+        let mut placement = R::Placement::default();
+        // Standing pieces, which are listed last, have the fewest squares.
+        for (kind, letter) in rulebook.kinds().iter().rev() {
+            for (side, army) in [(Side::Own, own), (Side::Opponent, opp)] {
+                for _ in 0..army.count(*letter) {
+                    let squares = match *kind {
+                        Kind::STANDING => rulebook.standing_squares(side),
+                        _ => rulebook.squares(),
+                    };
+                    let free = squares & !placement.occupied();
+                    let square = free.nth(random.below(free.count().into()) as u32);
+                    placement.add(side, *kind, R::Set::bit(square));
+                }
+            }
+        }
+        if rulebook.is_placement(&placement) {
+            return placement;
+        }
+    }
 }
 
 fn check_header(table: &Table) {
@@ -211,14 +239,14 @@ fn made_up(entry: u64, lines: usize) -> u16 {
 }
 
 /// A table whose entries tell which one was read.
-fn write_made_up<B: Bits>(
+fn write_made_up<G: petrov_games::Game, R: Rulebook>(
     path: &Path,
-    game: &Game,
-    generator: &Generator<B>,
+    game: &G,
+    rulebook: &R,
     material: Material,
     orders: [u8; 2],
     lines: u16,
-) -> Vec<SliceIndex<B>> {
+) -> Vec<SliceIndex<R::Set>> {
     let palette: Vec<PaletteEntry> = (0..lines)
         .map(|distance| PaletteEntry {
             value: if distance % 2 == 1 { Value50::Win } else { Value50::Loss },
@@ -230,7 +258,7 @@ fn write_made_up<B: Bits>(
     for (view, code) in material.views().iter().zip(orders) {
         let (own, opp) = material.armies(*view);
         let order = DigitOrder::from_code(code).unwrap();
-        let index = SliceIndex::new(generator, &own, &opp, order).unwrap();
+        let index = SliceIndex::new(rulebook, &own, &opp, order).unwrap();
         sides.push(SideParts {
             to_move: if *view == View::White {
                 Colour::White
@@ -243,14 +271,14 @@ fn write_made_up<B: Bits>(
             palette: palette.clone(),
             stored: lines.into(),
             longest_win: None,
-            mated: None,
+            mated: rulebook.has_mate().then_some(1),
         });
         indices.push(index);
     }
     let parts = HeaderParts {
-        family: "draughts".to_owned(),
+        family: G::FAMILY.to_owned(),
         metric: Metric::Dtw,
-        free_entries: free_entries(generator, Metric::Dtw),
+        free_entries: free_entries(rulebook, Metric::Dtw),
         fingerprint: game.fingerprint().bytes(),
         game: game.name().to_owned(),
         material: material.to_string(),
@@ -267,10 +295,11 @@ fn write_made_up<B: Bits>(
     indices
 }
 
-fn check_made_up<B: Bits>(
-    game: &Game,
-    generator: &Generator<B>,
-    board: &str,
+/// `board` is what the script is told, `text` how it reads a position.
+fn check_made_up<G: petrov_games::Game, R: Rulebook<Position = G::Position>>(
+    game: &G,
+    rulebook: &R,
+    (board, text): (&str, &dyn Fn(&G::Position) -> String),
     wanted: Material,
     orders: [u8; 2],
     random: &mut Random,
@@ -278,20 +307,21 @@ fn check_made_up<B: Bits>(
     let folder = Folder::default();
     let path = folder.path().join("made-up.petrov");
     let lines = if orders[0].is_multiple_of(2) { DISTANCES } else { 5 };
-    let indices = write_made_up(&path, game, generator, wanted, orders, lines);
+    let indices = write_made_up(&path, game, rulebook, wanted, orders, lines);
     let table = Table::open(&path, &BlockCache::default()).unwrap();
     let (mut input, mut expected) = (String::new(), String::new());
     for _ in 0..400 {
-        let (white, black) = if random.below(2) == 0 {
+        let (own, opp) = if random.below(2) == 0 {
             (wanted.white(), wanted.black())
         } else {
             (wanted.black(), wanted.white())
         };
-        let position = random.position(game.board(), white, black);
+        let placement = random_placement(rulebook, &own, &opp, random);
+        let turn = [Colour::White, Colour::Black][random.below(2) as usize];
+        let position = rulebook.position(&placement, turn);
         assert_eq!(material(game, &position), wanted);
-        let own = if position.turn == Colour::White { white } else { black };
         let side = usize::from(own != wanted.white());
-        let entry = indices[side].rank(&generator.view(&position));
+        let entry = indices[side].rank(&placement);
         let score = table.entry(side, entry).unwrap();
         let line = made_up(entry, lines.into());
         assert_eq!(
@@ -302,7 +332,7 @@ fn check_made_up<B: Bits>(
                 Score::loss(line)
             }
         );
-        input += &plain_fen(game, &position, board.ends_with("mirror"));
+        input += &text(&position);
         input += "\n";
         expected += &format!("{side}\t{}", entry_line(&table, side, entry));
     }
@@ -313,6 +343,12 @@ fn check_made_up<B: Bits>(
     assert_eq!(printed.lines().count(), expected.lines().count());
 }
 
+/// Each pair of `steps` orders only once, but where there are 24 every order
+/// for both sides.
+fn each_orders(steps: usize, first: usize) -> impl Iterator<Item = [u8; 2]> {
+    (0..steps).map(move |step| [0, 5].map(|shift| ((step * (24 / steps) + first) as u8 + shift) % 24))
+}
+
 fn check_board(size: &str, squares: &str, materials: &[&str]) {
     let text = std::fs::read_to_string(repository().join("games/rules/russian.toml")).unwrap();
     let text = text
@@ -320,18 +356,15 @@ fn check_board(size: &str, squares: &str, materials: &[&str]) {
         .replace("squares = \"dark\"", &format!("squares = \"{squares}\""));
     let game = Game::new(RuleFile::parse(&text).unwrap());
     let board = format!("{size}-{squares}");
+    let text = |position: &Position| plain_fen(&game, position, squares == "mirror");
     let mut random = Random::new(11);
     for (n, name) in materials.iter().enumerate() {
         let material: Material = name.parse().unwrap();
-        // Each pair of orders only once, but every order for both sides.
         let steps = if size == "8x8" && squares == "dark" { 24 } else { 3 };
-        for step in 0..steps {
-            let code = |shift: u8| ((step * (24 / steps) + n * 7) as u8 + shift) % 24;
-            let orders = [code(0), code(5)];
-            match game.engine() {
-                Engine::Narrow(generator) => check_made_up(&game, generator, &board, material, orders, &mut random),
-                Engine::Wide(generator) => check_made_up(&game, generator, &board, material, orders, &mut random),
-            }
+        for orders in each_orders(steps, n * 7) {
+            with_rulebook!(&game, rulebook => {
+                check_made_up(&game, &**rulebook, (&board, &text), material, orders, &mut random);
+            });
         }
     }
 }
@@ -349,4 +382,131 @@ fn index_of_other_boards() {
     check_board("10x10", "mirror", &["KvK", "MMvKM"]);
     check_board("12x12", "dark", &["KKvK", "KMvM"]);
     check_board("8x8", "all", &["KKvK", "MMvK", "KMvM"]);
+}
+
+/// A built-in chess game with its rule file, as the script wants it.
+fn chess_game(name: &str) -> (chess::Game, String) {
+    let file = repository().join(format!("games/rules-chess/{name}.toml"));
+    let game = Games::built_in().chess(name).unwrap().clone();
+    (game, file.to_str().unwrap().to_owned())
+}
+
+/// The best value that a capture leads to.
+fn best_capture(
+    game: &chess::Game,
+    position: &chess::Position,
+    mut score: impl FnMut(&chess::Position) -> Score,
+) -> Option<Score> {
+    let legal = game.legal_moves(position);
+    let captures = legal.iter().filter(|played| played.captured.is_some());
+    captures
+        .map(|played| score(&game.after(position, played)))
+        .max_by_key(|score| score.preference())
+}
+
+/// Tables of all metrics as they are built: entries by number and by
+/// position, with captures resolved as the format says.
+fn check_chess(name: &str, build: &str, materials: &[&str]) {
+    const METRICS: [Metric; 3] = Metric::ALL;
+    let (game, rules) = chess_game(name);
+    let folder = Folder::with(&game, build, &METRICS);
+    let tables = folder.tables();
+    let prober = tables.prober(&game).unwrap();
+    let mut random = Random::new(13);
+    for (material, metric) in materials.iter().flat_map(|name| METRICS.map(|metric| (*name, metric))) {
+        let table = find(&tables, material, metric);
+        check_header(table);
+        let parts = table.header().parts();
+        for (side, about) in parts.sides.iter().enumerate() {
+            let entries: Vec<u64> = (0..1000).map(|_| random.below(about.entries)).collect();
+            let input: String = entries.iter().map(|entry| format!("{entry}\n")).collect();
+            let expected: String = entries.iter().map(|entry| entry_line(table, side, *entry)).collect();
+            let printed = read_table(table.path(), &["--entries", &side.to_string()], &input);
+            assert_eq!(printed, expected);
+        }
+
+        let canonical: Material = material.parse().unwrap();
+        let positions: Vec<chess::Position> = (0..1000)
+            .map(|_| {
+                let view = if random.below(2) == 0 { View::White } else { View::Black };
+                let turn = [Colour::White, Colour::Black][random.below(2) as usize];
+                let (own, opp) = canonical.armies(view);
+                let rulebook = &**game.generator();
+                rulebook.position(&random_placement(rulebook, &own, &opp, &mut random), turn)
+            })
+            .collect();
+        let input: String = positions.iter().map(|position| game.fen(position) + "\n").collect();
+        let printed = read_table(table.path(), &["--probe", &rules], &input);
+        assert_eq!(printed.lines().count(), positions.len());
+        for (position, line) in positions.iter().zip(printed.lines()) {
+            let fields: Vec<&str> = line.split('\t').collect();
+            let read = table
+                .entry(fields[0].parse().unwrap(), fields[1].parse().unwrap())
+                .unwrap();
+            let fen = game.fen(position);
+            assert_eq!(
+                fields[2..],
+                [value_name(read), &read.distance().to_string()],
+                "{fen} in {material}.{metric}"
+            );
+            let capture = best_capture(&game, position, |after| {
+                prober.score(after, metric).unwrap().before_move(metric, true)
+            });
+            let value = match capture {
+                Some(capture) if parts.free_entries.captures => capture,
+                Some(capture) if parts.free_entries.up_to_capture && capture.preference() > read.preference() => {
+                    capture
+                }
+                _ => read,
+            };
+            assert_eq!(
+                prober.score(position, metric).unwrap(),
+                value,
+                "{fen} in {material}.{metric}"
+            );
+        }
+    }
+}
+
+#[test]
+fn chess_tables() {
+    check_chess("chess", "3", &["KvK", "KQvK", "KPvK", "KNvK"]);
+    check_chess("chess-promote-by-file", "KPvK", &["KPvK"]);
+}
+
+/// Captures are compulsory, and nobody is in check.
+#[test]
+fn giveaway_tables() {
+    check_chess("giveaway", "2", &["PvP", "NvP", "RvB"]);
+}
+
+/// Every digit order, folded and unfolded; pawns of both sides that stand on
+/// the same ranks and on different ones; pieces that not all symmetries keep.
+#[test]
+fn index_of_chess() {
+    for (name, material, steps) in [
+        ("giveaway", "KPvP", 24),
+        ("giveaway", "PPvP", 3),
+        ("giveaway", "RNvN", 6),
+        ("makruk", "KPvKP", 3),
+        ("makruk", "KBvK", 4),
+        ("chess", "KQvK", 4),
+        ("chess", "KPvK", 4),
+        ("chess-promote-by-file", "KPvK", 2),
+    ] {
+        let (game, rules) = chess_game(name);
+        let text = |position: &chess::Position| game.fen(position);
+        let mut random = Random::new(17);
+        for orders in each_orders(steps, 2) {
+            let material: Material = material.parse().unwrap();
+            check_made_up(
+                &game,
+                &**game.generator(),
+                (&rules, &text),
+                material,
+                orders,
+                &mut random,
+            );
+        }
+    }
 }
