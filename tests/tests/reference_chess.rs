@@ -60,7 +60,6 @@ fn planted_errors_are_found() {
 }
 
 #[test]
-#[ignore = "until `petrov gen` builds chess tables"]
 fn chess() {
     let tables = tempfile::tempdir().unwrap();
     build(&["chess", "3"], tables.path());
@@ -72,10 +71,9 @@ fn chess() {
 }
 
 #[test]
-#[ignore = "until `petrov gen` builds chess tables"]
 fn suicide() {
     let tables = tempfile::tempdir().unwrap();
     let rules = repository().join("tests/rules/suicide.toml");
-    build(&["suicide", "2", "--rules", rules.to_str().unwrap()], tables.path());
-    compare(&["--suicide", "--pieces", "2"], Some(tables.path()));
+    build(&["suicide", "3", "--rules", rules.to_str().unwrap()], tables.path());
+    compare(&["--suicide", "--pieces", "3"], Some(tables.path()));
 }

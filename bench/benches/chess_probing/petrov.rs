@@ -11,7 +11,6 @@ use crate::positions::Positions;
 use crate::{Failure, Library};
 
 pub(crate) struct Petrov {
-    // The one line to adapt when the type of a chess game's prober changes.
     prober: Prober<'static, Game>,
     positions: Vec<Position>,
 }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use petrov_games::chess::{Board, Game, Kind, Position, RuleFile, Side};
-use petrov_games::draughts::Colour;
+use petrov_games::chess::{Board, Game, Kind, Position, Side};
+use petrov_games::Colour;
 
 use crate::Failure;
 
@@ -31,11 +31,7 @@ impl Positions {
     /// tables of so many pieces, any colour as the stronger one and any side to
     /// move.
     pub(crate) fn random(syzygy: &Path, pieces: usize, count: usize, seed: u64) -> Result<Self, Failure> {
-        let file = petrov_games::chess::built_in()
-            .into_iter()
-            .find(|file: &RuleFile| file.name == "chess")
-            .ok_or("there is no chess")?;
-        let game = Game::new(file);
+        let game = petrov_games::Games::built_in().chess("chess")?.clone();
         let mut materials = Vec::new();
         for entry in std::fs::read_dir(syzygy).map_err(|error| format!("{}: {error}", syzygy.display()))? {
             let path = entry?.path();
