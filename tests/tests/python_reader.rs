@@ -295,11 +295,14 @@ fn write_made_up<G: petrov_games::Game, R: Rulebook>(
     indices
 }
 
+/// How the reader takes a position.
+type PositionText<'a, G> = &'a dyn Fn(&<G as petrov_games::Game>::Position) -> String;
+
 /// `board` is what the script is told, `text` how it reads a position.
 fn check_made_up<G: petrov_games::Game, R: Rulebook<Position = G::Position>>(
     game: &G,
     rulebook: &R,
-    (board, text): (&str, &dyn Fn(&G::Position) -> String),
+    (board, text): (&str, PositionText<'_, G>),
     wanted: Material,
     orders: [u8; 2],
     random: &mut Random,

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use petrov_games::chess::{Board, Game, Kind, Position, Side};
 use petrov_games::Colour;
+use petrov_games::chess::{Board, Game, Kind, Position, Side};
 
 use crate::Failure;
 
