@@ -713,6 +713,21 @@ impl Generator {
     }
 
     fn pawn_moves(&self, board: &Board, watch: &Watch, passed: u8, steps: &mut Vec<Step>) {
+        self.each_pawn_step(board, watch.shield, passed, |step| {
+            if !watch.suspects.has(step.from) || !self.leaves_check(board, &step) {
+                self.each_promotion(step, |step| steps.push(step));
+            }
+        });
+        if passed != NO_SQUARE {
+            self.en_passant_moves(board, steps);
+        }
+    }
+
+    /// Visits steps and captures of own pawns to `open` squares, whatever
+    /// becomes of the king and of the pawn; en passant is not among them, nor
+    /// steps to a `passed` square where it is possible.
+    #[inline(always)]
+    fn each_pawn_step(&self, board: &Board, open: u64, passed: u8, mut visit: impl FnMut(Step)) {
         let pawns = board.own & board.of(Kind::PAWN);
         if pawns == 0 {
             return;
@@ -725,15 +740,8 @@ impl Generator {
             if passed != NO_SQUARE && self.en_passant_from[usize::from(passed)].has(from) {
                 quiet &= !u64::bit(passed);
             }
-            let open = watch.shield;
-            let tried = watch.suspects.has(from);
-            let mut push = |step: Step| {
-                if !tried || !self.leaves_check(board, &step) {
-                    self.push_pawn(steps, step);
-                }
-            };
             for to in (quiet & open).squares() {
-                push(Step::quiet(Kind::PAWN, from, to));
+                visit(Step::quiet(Kind::PAWN, from, to));
             }
             if self.double_from.has(from) {
                 for &offset in &self.double_steps {
@@ -745,16 +753,25 @@ impl Generator {
                         self.pawn_steps[0][usize::from(from & 63)].has(to & 63) && empty.has(to & 63)
                     };
                     if onward(from, middle) && onward(middle, to) && open.has(to) {
-                        push(Step::quiet(Kind::PAWN, from, to));
+                        visit(Step::quiet(Kind::PAWN, from, to));
                     }
                 }
             }
             for to in (self.pawn_attacks(Side::Own, guarded, from) & board.opponent & open).squares() {
-                push(Step::capture(Kind::PAWN, from, to));
+                visit(Step::capture(Kind::PAWN, from, to));
             }
         }
-        if passed != NO_SQUARE {
-            self.en_passant_moves(board, steps);
+    }
+
+    /// Visits a pawn's move with all that the pawn can become by it.
+    #[inline(always)]
+    fn each_promotion(&self, step: Step, mut visit: impl FnMut(Step)) {
+        if self.promotion_zone.has(step.to) {
+            for &becomes in &self.promotions[usize::from(step.to & 7)] {
+                visit(Step { becomes, ..step });
+            }
+        } else {
+            visit(step);
         }
     }
 
@@ -768,19 +785,8 @@ impl Generator {
                 ..Step::quiet(Kind::PAWN, from, passed)
             };
             if !self.leaves_check(board, &step) {
-                self.push_pawn(steps, step);
+                self.each_promotion(step, |step| steps.push(step));
             }
-        }
-    }
-
-    #[inline(always)]
-    fn push_pawn(&self, steps: &mut Vec<Step>, step: Step) {
-        if self.promotion_zone.has(step.to) {
-            for &becomes in &self.promotions[usize::from(step.to & 7)] {
-                steps.push(Step { becomes, ..step });
-            }
-        } else {
-            steps.push(step);
         }
     }
 

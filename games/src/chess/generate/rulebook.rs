@@ -216,45 +216,6 @@ impl Generator {
         true
     }
 
-    /// Moves of pawns, whatever becomes of the own king: calls `visit` with
-    /// each.
-    #[inline]
-    fn each_pawn_try(&self, board: &Board, mut visit: impl FnMut(&Step)) {
-        let pawns = board.own & board.of(Kind::PAWN);
-        let guarded = self.guarded(board, Side::Own);
-        let empty = self.squares & !board.occupied();
-        for from in pawns.squares() {
-            let mut push = |step: Step| {
-                if self.promotion_zone.has(step.to) {
-                    for &becomes in &self.promotions[usize::from(step.to & 7)] {
-                        visit(&Step { becomes, ..step });
-                    }
-                } else {
-                    visit(&step);
-                }
-            };
-            let quiet = self.pawn_steps[usize::from(guarded.has(from))][usize::from(from)] & empty;
-            for to in quiet.squares() {
-                push(Step::quiet(Kind::PAWN, from, to));
-            }
-            if self.double_from.has(from) {
-                for &offset in &self.double_steps {
-                    let middle = from.wrapping_add_signed(offset);
-                    let to = middle.wrapping_add_signed(offset);
-                    let onward = |from: u8, to: u8| {
-                        self.pawn_steps[0][usize::from(from & 63)].has(to & 63) && empty.has(to & 63)
-                    };
-                    if onward(from, middle) && onward(middle, to) {
-                        push(Step::quiet(Kind::PAWN, from, to));
-                    }
-                }
-            }
-            for to in (self.pawn_attacks(Side::Own, guarded, from) & board.opponent).squares() {
-                push(Step::capture(Kind::PAWN, from, to));
-            }
-        }
-    }
-
     /// Kinds that pawns can become, on whatever file.
     fn promoted_letters(&self) -> Vec<u8> {
         let letters = self
@@ -575,9 +536,9 @@ impl LaneRules<Self> for Generator {
             pieces.any(|square| !slides[Board::kind_at(board, square).index()].is_empty())
         };
         let careful = self.royal && (self.lends || self.guard || has_lines() || self.in_check(board));
-        self.each_pawn_try(board, |step| {
-            if !careful || !self.leaves_check(board, step) {
-                visit(&self.after(board, step), step.is_capture());
+        self.each_pawn_step(board, u64::MAX, NO_SQUARE, |step| {
+            if !careful || !self.leaves_check(board, &step) {
+                self.each_promotion(step, |step| visit(&self.after(board, &step), step.is_capture()));
             }
         });
     }
