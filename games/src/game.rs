@@ -134,6 +134,10 @@ pub trait Rulebook: Debug + Send + Sync + Sized + 'static {
     fn without_right(&self, placement: &Self::Placement) -> Option<Self::Placement>;
     /// Visits what the moves lead to that only the right allows.
     fn right_moves(&self, placement: &Self::Placement, visit: impl FnMut(&Self::Placement));
+    /// Whether the right also takes moves away, so that the placement without
+    /// it may be worth too much. Then visits what all legal moves lead to,
+    /// with whether they are conversions.
+    fn moves_instead(&self, placement: &Self::Placement, visit: impl FnMut(&Self::Placement, bool)) -> bool;
     /// Whether there is any legal move.
     fn has_move(&self, placement: &Self::Placement) -> bool;
 

@@ -85,6 +85,17 @@ impl<R: Rulebook> Solved<R> {
             return self.best_capture(placement).unwrap_or_default();
         } else {
             let mut best: Option<Score> = None;
+            let fifty_moves = self.metric == Metric::Dtz && self.rulebook.fifty_moves();
+            let instead = self.rulebook.moves_instead(placement, |after, zeroing| {
+                let score = self.score(after).before_move(self.metric, zeroing);
+                let score = if fifty_moves { score.within_fifty_moves() } else { score };
+                if best.is_none_or(|best| score.preference() > best.preference()) {
+                    best = Some(score);
+                }
+            });
+            if instead {
+                return best.unwrap_or_default();
+            }
             self.rulebook.right_moves(placement, |after| {
                 let score = self.score(after).before_move(self.metric, true);
                 if best.is_none_or(|best| score.preference() > best.preference()) {

@@ -763,6 +763,20 @@ impl<'t, R: Rulebook> Lookup<'t, R> {
         let rulebook = &*self.rulebook;
         let mut best: Option<Score> = None;
         let mut fault = None;
+        let fifty_moves = metric == Metric::Dtz && rulebook.fifty_moves();
+        let instead = rulebook.moves_instead(placement, |after, zeroing| match self.score(after, metric) {
+            Ok(score) => {
+                let score = score.before_move(metric, zeroing);
+                best = Some(better(
+                    best,
+                    if fifty_moves { score.within_fifty_moves() } else { score },
+                ));
+            }
+            Err(error) => fault = Some(error),
+        });
+        if instead {
+            return fault.map_or_else(|| Ok(best.unwrap_or_default()), Err);
+        }
         rulebook.right_moves(placement, |after| match self.score(after, metric) {
             Ok(score) => best = Some(better(best, score.before_move(metric, true))),
             Err(error) => fault = Some(error),

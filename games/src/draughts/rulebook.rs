@@ -205,6 +205,10 @@ impl<B: Bits> Rulebook for Generator<B> {
 
     fn right_moves(&self, _: &Pieces<B>, _: impl FnMut(&Pieces<B>)) {}
 
+    fn moves_instead(&self, _: &Pieces<B>, _: impl FnMut(&Pieces<B>, bool)) -> bool {
+        false
+    }
+
     fn has_move(&self, pieces: &Pieces<B>) -> bool {
         Generator::has_capture(self, pieces) || Generator::has_quiet(self, pieces)
     }

@@ -377,6 +377,23 @@ impl Rulebook for Generator {
         });
     }
 
+    fn moves_instead(&self, board: &Board, mut visit: impl FnMut(&Board, bool)) -> bool {
+        if !self.guard || board.en_passant == NO_SQUARE {
+            return false;
+        }
+        // Beside its king a pawn could step on the passed square, too.
+        let from = self.en_passant_from[usize::from(board.en_passant & 63)] & board.own & board.of(Kind::PAWN);
+        let mut steps = Vec::new();
+        self.legal(board, &mut steps);
+        if from & self.guarded(board, Side::Own) == 0 || !steps.iter().any(Step::is_en_passant) {
+            return false;
+        }
+        for step in &steps {
+            visit(&self.after(board, step), step.is_conversion());
+        }
+        true
+    }
+
     fn has_move(&self, board: &Board) -> bool {
         let mut steps = Vec::new();
         self.legal(board, &mut steps);
