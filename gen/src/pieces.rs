@@ -61,17 +61,28 @@ impl<R: Rulebook> PieceSets<R> {
             .iter()
             .map(|placement| rank(&moved(placement, &|set| rulebook.turned_set(set))))
             .collect();
-        let images: Vec<Vec<u32>> = symmetries
-            .iter()
-            .map(|map| {
-                let image = |set: R::Set| {
-                    set.squares().fold(R::Set::ZERO, |image, square| {
-                        image | R::Set::bit(map[usize::from(square)])
-                    })
-                };
-                pieces.iter().map(|placement| rank(&moved(placement, &image))).collect()
-            })
-            .collect();
+        let mut images: Vec<Vec<u32>> = Vec::new();
+        for map in symmetries {
+            // Most symmetries are two others in turn, whose images are known.
+            let known = |first: &Vec<u8>, second: &Vec<u8>| {
+                let mut all = squares.squares();
+                all.all(|square| second[usize::from(first[usize::from(square)])] == map[usize::from(square)])
+            };
+            let done = &symmetries[..images.len()];
+            let pairs = (0..done.len()).flat_map(|first| (0..done.len()).map(move |second| (first, second)));
+            let pair = pairs
+                .into_iter()
+                .find(|(first, second)| known(&done[*first], &done[*second]));
+            let image = |set: R::Set| {
+                set.squares().fold(R::Set::ZERO, |image, square| {
+                    image | R::Set::bit(map[usize::from(square)])
+                })
+            };
+            images.push(match pair {
+                Some((first, second)) => images[first].iter().map(|set| images[second][*set as usize]).collect(),
+                None => pieces.iter().map(|placement| rank(&moved(placement, &image))).collect(),
+            });
+        }
         // Words of a kind are numbered like sets with one piece less of it.
         let fewer: Vec<MovingDigit> = (0..kinds.len())
             .map(|n| {
