@@ -251,9 +251,19 @@ pub trait LaneRules<R: Rulebook>: Sync {
     /// Squares among `empty` from which a piece of a moving kind takes the
     /// opponent's on `target`. `others` are all pieces but this one.
     fn takes_from(&self, kind: Kind, others: &R::Placement, target: u8, empty: R::Set) -> R::Set;
-    /// Visits what legal moves of standing pieces lead to, as the other side
-    /// sees it, with whether they capture; where captures are forced, quiet
-    /// ones are visited, too.
+    /// Visits the *simple* steps of standing pieces on a board without the
+    /// mover's moving pieces: start, end, and the squares that these must leave
+    /// empty. A simple step takes nothing, keeps the kind, gives no right, and
+    /// depends on the moving pieces by nothing else. Gives whether there can be
+    /// other moves of standing pieces.
+    fn simple_steps(&self, board: &R::Placement, visit: impl FnMut(u8, u8, R::Set)) -> bool;
+    /// Whether a step of a standing piece can open or close a line on which
+    /// the mover's royal piece is attacked. If not, simple steps are legal where
+    /// it is not attacked.
+    fn has_lines(&self, board: &R::Placement) -> bool;
+    /// Visits what legal moves of standing pieces other than simple steps lead
+    /// to, as the other side sees it, with whether they capture; where captures
+    /// are forced, quiet ones are visited, too.
     fn standing_tries(&self, placement: &R::Placement, visit: impl FnMut(&R::Placement, bool));
 }
 
@@ -275,6 +285,12 @@ impl<R: Rulebook> LaneRules<R> for NoLanes {
         match *self {}
     }
     fn takes_from(&self, _: Kind, _: &R::Placement, _: u8, _: R::Set) -> R::Set {
+        match *self {}
+    }
+    fn simple_steps(&self, _: &R::Placement, _: impl FnMut(u8, u8, R::Set)) -> bool {
+        match *self {}
+    }
+    fn has_lines(&self, _: &R::Placement) -> bool {
         match *self {}
     }
     fn standing_tries(&self, _: &R::Placement, _: impl FnMut(&R::Placement, bool)) {

@@ -314,6 +314,22 @@ fn check_moves(game: &Game, board: &Board) {
         generator.standing_tries(board, |after, takes| {
             if takes { &mut captures } else { &mut quiet }.push(*after);
         });
+        // Simple steps are told on a board without the own moving pieces.
+        let mut bare = *board;
+        let moving = board.own & !board.of(Kind::PAWN);
+        moving.squares().for_each(|square| bare.remove(square));
+        let exposed = generator.is_exposed(board);
+        generator.simple_steps(&bare, |from, to, through| {
+            if through & moving != 0 || exposed && !generator.has_lines(board) {
+                return;
+            }
+            let mut next = *board;
+            next.remove(from);
+            next.put(Kind::PAWN, Side::Own, to);
+            if !generator.is_exposed(&next) {
+                quiet.push(generator.turned(&next));
+            }
+        });
         let expected = children(&|step| step.kind == Kind::PAWN && step.is_capture());
         assert_eq!(sorted(captures), expected, "{}: pawns that take", seen());
         if unforced {

@@ -73,9 +73,15 @@ impl<R: Rulebook> Solved<R> {
         if let Some(without) = self.rulebook.without_right(placement) {
             return self.score_with_right(placement, &without);
         }
-        let side = self.sides.get(&placement.key());
-        let side = side.expect("a slice is solved after all slices it converts into");
+        let side = self.side(placement.key());
         side.values.score(side.index.rank(placement))
+    }
+
+    /// The slice of placements with a key, which must be there.
+    #[inline(always)]
+    pub(crate) fn side(&self, key: u128) -> &Side<R::Set> {
+        let side = self.sides.get(&key);
+        side.expect("a slice is solved after all slices it converts into")
     }
 
     /// As [`Solved::score`] with a right that slices do not hold.

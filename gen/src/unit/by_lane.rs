@@ -6,11 +6,12 @@
 //! is attacked, and where the other side's must not be, is worked out once for
 //! all its squares.
 
-use petrov_games::{Bits, Kind, LaneRules, Placement, Rulebook, Side};
-use petrov_probe::Score;
+use petrov_games::{Bits, Kind, LaneRules, Placement, Rulebook, Side, key_of};
+use petrov_probe::{Digit, Score};
 
 use super::by_placement::{better, freed_by, is_enough};
 use super::{Block, Free, Site};
+use crate::pieces::PieceSets;
 use crate::solved::{Solved, outcome_score};
 
 /// What is known of a place.
@@ -33,11 +34,31 @@ fn note(slot: &mut u16, score: Score) {
 
 /// Notes on all places of a row.
 #[derive(Default)]
-struct Notes {
+struct Notes<B> {
+    /// For some standing pieces the number of each of the mover's sets among
+    /// those that leave their squares empty.
+    numbers: Vec<(B, Vec<u32>)>,
     states: Vec<u8>,
     captures: Vec<u16>,
     /// The best conversion that takes nothing.
     quiet: Vec<u16>,
+}
+
+impl<B: Bits> Notes<B> {
+    /// The place of the numbers for standing pieces on these squares.
+    fn fitting<R: Rulebook<Set = B>>(&mut self, own: &PieceSets<R>, standing: B) -> usize {
+        if let Some(known) = self.numbers.iter().position(|(squares, _)| *squares == standing) {
+            return known;
+        }
+        let mut number = 0;
+        let numbers = (0..own.len() as u32).map(|set| {
+            let here = number;
+            number += u32::from((own.set(set) & standing).is_empty());
+            here
+        });
+        self.numbers.push((standing, numbers.collect()));
+        self.numbers.len() - 1
+    }
 }
 
 impl<B: Bits> Block<B> {
@@ -48,7 +69,7 @@ impl<B: Bits> Block<B> {
         lanes: &R::Lanes,
     ) {
         let half = self.half;
-        let mut notes = Notes::default();
+        let mut notes = Notes::<B>::default();
         for row in self.rows.clone() {
             let (opp_standing, opp_moving) = at.frame.row_pieces(half, at.standing, row);
             if (opp_standing & opp_moving).is_empty()
@@ -65,7 +86,7 @@ impl<B: Bits> Block<B> {
         solved: &Solved<R>,
         lanes: &R::Lanes,
         row: u32,
-        notes: &mut Notes,
+        notes: &mut Notes<B>,
     ) {
         let half = self.half;
         let own = at.frame.own[half];
@@ -83,7 +104,14 @@ impl<B: Bits> Block<B> {
             }
         }
         if !board.pieces(Side::Own, Kind::STANDING).is_empty() {
-            self.note_standing(at, solved, lanes, &board, notes);
+            let mut steps = Vec::new();
+            let others = lanes.simple_steps(&board, |from, to, through| steps.push((from, to, through)));
+            for step in steps {
+                self.note_simple(at, solved, lanes, &board, row, step, notes);
+            }
+            if others {
+                self.note_standing(at, solved, lanes, &board, notes);
+            }
         }
         self.conclude(at, &board, row, notes);
     }
@@ -95,7 +123,7 @@ impl<B: Bits> Block<B> {
         lanes: &R::Lanes,
         board: &R::Placement,
         row: u32,
-        notes: &mut Notes,
+        notes: &mut Notes<B>,
     ) {
         let own = at.frame.own[self.half];
         let taken = board.occupied();
@@ -148,7 +176,7 @@ impl<B: Bits> Block<B> {
         board: &R::Placement,
         row: u32,
         word: u32,
-        notes: &mut Notes,
+        notes: &mut Notes<B>,
     ) {
         let rulebook = at.frame.rulebook;
         let own = at.frame.own[self.half];
@@ -184,14 +212,83 @@ impl<B: Bits> Block<B> {
         }
     }
 
-    /// What moves of standing pieces lead to.
+    /// What a simple step of a standing piece leads to. It stays in the slice,
+    /// so that one look-up finds where: the rest is the number of the mover's
+    /// set among those that fit, which is tabled, and the opponent's on what
+    /// that leaves.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "a step, where it is made and what is noted of it"
+    )]
+    fn note_simple<R: Rulebook<Set = B>>(
+        &self,
+        at: &Site<'_, R>,
+        solved: &Solved<R>,
+        lanes: &R::Lanes,
+        board: &R::Placement,
+        row: u32,
+        (from, to, through): (u8, u8, B),
+        notes: &mut Notes<B>,
+    ) {
+        let rulebook = at.frame.rulebook;
+        let metric = at.frame.metric;
+        let (own, opp) = (at.frame.own[self.half], at.frame.opp[self.half]);
+        let mut after = *board;
+        after.take(from);
+        after.add(Side::Own, Kind::STANDING, B::bit(to));
+        let turned = rulebook.turned(&after);
+        let counts = own.kinds().iter();
+        let key = counts.fold(turned.key(), |key, (kind, count)| {
+            key | key_of(Side::Opponent, *kind, *count)
+        });
+        let side = solved.side(key);
+        let (digit, symmetry) = side.index.standing_class(&turned);
+        let standing = side.index.standing::<R::Placement>(digit).occupied();
+        let base = digit * side.index.scale(Digit::Standing);
+        let (first_scale, last_scale) = (
+            side.index.scale(Digit::FirstMoving),
+            side.index.scale(Digit::LastMoving),
+        );
+        let free = rulebook.squares() & !standing;
+        let [_, last] = side.index.moving();
+        let mut theirs = R::Placement::default();
+        let (_, opp_set) = at.frame.row_parts(self.half, at.standing, row);
+        opp.add_set(opp.turned_image(symmetry, opp_set), Side::Own, &mut theirs);
+        let lines = lanes.has_lines(board);
+        let fitting = notes.fitting(own, standing);
+        let sets = notes.states.iter().zip(&notes.captures).zip(&mut notes.quiet);
+        for (set, ((state, captures), quiet)) in sets.enumerate() {
+            let set = set as u32;
+            if state & (PRESENT | UNPLACED) != PRESENT
+                || !(own.set(set) & through).is_empty()
+                || !lines && state & EXPOSED != 0
+                || noted(*captures).is_some_and(|score| is_enough(score, metric))
+            {
+                continue;
+            }
+            if lines {
+                let mut placement = after;
+                own.add_set(set, Side::Own, &mut placement);
+                if lanes.is_exposed(&placement) {
+                    continue;
+                }
+            }
+            let seen = own.turned_image(symmetry, set);
+            let first = u64::from(notes.numbers[fitting].1[seen as usize]);
+            let last = last.rank(&theirs, Side::Own, free & !own.set(seen));
+            let score = side.values.score(base + first * first_scale + last * last_scale);
+            note(quiet, score.before_move(metric, true));
+        }
+    }
+
+    /// What other moves of standing pieces lead to.
     fn note_standing<R: Rulebook<Set = B>>(
         &self,
         at: &Site<'_, R>,
         solved: &Solved<R>,
         lanes: &R::Lanes,
         board: &R::Placement,
-        notes: &mut Notes,
+        notes: &mut Notes<B>,
     ) {
         let own = at.frame.own[self.half];
         let metric = at.frame.metric;
@@ -211,7 +308,7 @@ impl<B: Bits> Block<B> {
     }
 
     /// What follows for each place.
-    fn conclude<R: Rulebook<Set = B>>(&mut self, at: &Site<'_, R>, board: &R::Placement, row: u32, notes: &Notes) {
+    fn conclude<R: Rulebook<Set = B>>(&mut self, at: &Site<'_, R>, board: &R::Placement, row: u32, notes: &Notes<B>) {
         let rulebook = at.frame.rulebook;
         let own = at.frame.own[self.half];
         let first = self.first_word(at, row, 0);

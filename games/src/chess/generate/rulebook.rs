@@ -216,6 +216,20 @@ impl Generator {
         true
     }
 
+    /// Whether a pawn's move is a simple step, see [`LaneRules`].
+    #[inline(always)]
+    fn is_simple(&self, board: &Board, step: &Step) -> bool {
+        !self.guard && !step.is_capture() && !self.promotion_zone.has(step.to) && !self.gives_right(board, step)
+    }
+
+    /// Whether a double step can be answered by a pawn that takes en passant.
+    #[inline(always)]
+    fn gives_right(&self, board: &Board, step: &Step) -> bool {
+        let pawns = || self.turned_set(board.opponent & board.of(Kind::PAWN));
+        let taking = || self.en_passant_from[usize::from(self.turned_square(step.from + 8))];
+        self.en_passant && step.to == step.from + 16 && taking() & pawns() != 0
+    }
+
     /// Kinds that pawns can become, on whatever file.
     fn promoted_letters(&self) -> Vec<u8> {
         let letters = self
@@ -544,17 +558,37 @@ impl LaneRules<Self> for Generator {
         from & !zone | self.lent_from(others, kind, zone, u64::bit(target), true)
     }
 
+    fn simple_steps(&self, board: &Board, mut visit: impl FnMut(u8, u8, u64)) -> bool {
+        if self.guard {
+            // Where the king stands decides how pawns step.
+            return true;
+        }
+        let mut others = false;
+        self.each_pawn_step(board, u64::MAX, NO_SQUARE, |step| {
+            if self.is_simple(board, &step) {
+                let middle = (step.from + step.to) / 2;
+                let doubles = step.to / 8 > step.from / 8 + 1;
+                let through = if doubles { u64::bit(middle) } else { 0 };
+                visit(step.from, step.to, through | u64::bit(step.to));
+            } else {
+                others = true;
+            }
+        });
+        others
+    }
+
+    fn has_lines(&self, board: &Board) -> bool {
+        let slides = &self.motions[Side::Opponent as usize].slides;
+        let mut pieces = board.opponent.squares();
+        self.royal && (self.lends || pieces.any(|square| !slides[Board::kind_at(board, square).index()].is_empty()))
+    }
+
     #[inline]
     fn standing_tries(&self, board: &Board, mut visit: impl FnMut(&Board, bool)) {
         // Without lines to open and without a check to end every move is legal.
-        let slides = &self.motions[Side::Opponent as usize].slides;
-        let has_lines = || {
-            let mut pieces = board.opponent.squares();
-            pieces.any(|square| !slides[Board::kind_at(board, square).index()].is_empty())
-        };
-        let careful = self.royal && (self.lends || self.guard || has_lines() || self.in_check(board));
+        let careful = self.royal && (self.guard || self.has_lines(board) || self.in_check(board));
         self.each_pawn_step(board, u64::MAX, NO_SQUARE, |step| {
-            if !careful || !self.leaves_check(board, &step) {
+            if !self.is_simple(board, &step) && (!careful || !self.leaves_check(board, &step)) {
                 self.each_promotion(step, |step| visit(&self.after(board, &step), step.is_capture()));
             }
         });
