@@ -22,7 +22,7 @@ const TASK_POSITIONS: u64 = 1 << 16;
 const TASKS_PER_THREAD: usize = 4;
 
 /// Blocks of rows per thread where one unit is solved by all threads.
-const BLOCKS_PER_THREAD: usize = 8;
+const BLOCKS_PER_THREAD: usize = 4;
 
 /// Positions of a block of rows, so that what arrives for it is near when it is
 /// worked off. A block alone takes twice the time for a five-piece unit.
