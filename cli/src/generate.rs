@@ -142,6 +142,9 @@ fn plan_in_words<G: Game>(game: &G, options: &BuildOptions, plan: &Plan, setting
     )
 }
 
+/// Most placements of a material that are counted one by one: hours.
+const MOST_COUNTED: u64 = 1 << 46;
+
 /// Says what building would take.
 pub(crate) fn plan<G: Game>(
     game: &G,
@@ -155,6 +158,12 @@ pub(crate) fn plan<G: Game>(
     }
     // Where some placements are no positions, counting many pieces takes a while.
     let counting = Progress::default();
+    if plan.slices.iter().map(|slice| slice.positions).max() > Some(MOST_COUNTED) {
+        return Err(Failure::Usage(format!(
+            "{} has far more positions than can be built or counted; ask for fewer pieces",
+            options.what.what
+        )));
+    }
     let plan = progress::watch(
         &counting,
         !setting.talks(),

@@ -73,7 +73,7 @@ pub(crate) fn stats<G: Game>(
 fn document<G: Game>(game: &G, tables: &Tables, material: Material) -> Result<StatsDocument, Failure> {
     let [wld, dtw, dtz] = Metric::ALL.map(|metric| optional(tables.table(game, material, metric)));
     let (wld, dtw, dtz) = (wld?, dtw?, dtz?);
-    let value = match wld.or(dtw) {
+    let value = match wld.or(dtw).or(dtz) {
         Some(table) => table,
         None => tables.table(game, material, Metric::Wld)?,
     };

@@ -234,6 +234,7 @@ impl FromStr for Material {
         let (one, other) = text
             .split_once('v')
             .or_else(|| text.split_once('V'))
+            .filter(|(_, other)| !other.contains('v'))
             .ok_or_else(error)?;
         let material = Self::new(army(one)?, army(other)?);
         if material.pieces() > MAX_PIECES {

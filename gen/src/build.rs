@@ -275,7 +275,10 @@ impl<'a, G: Game, R: Rulebook> Builder<'a, G, R> {
         let start = clock::cpu_seconds();
         if let Some(path) = &step.load {
             self.progress.set_step("loading", &material);
-            self.load(material, pass.metric, path, solved)?;
+            // Which entries captures free is asked for only if values are to be
+            // written from the distances.
+            let frees = step.write.iter().any(|table| table.metric == Metric::Wld);
+            self.load(material, pass.metric, path, solved, frees)?;
             self.progress.done.fetch_add(slice.positions, Relaxed);
         } else {
             self.progress.set_step("solving", &material);
@@ -336,7 +339,14 @@ impl<'a, G: Game, R: Rulebook> Builder<'a, G, R> {
 
     /// Reads a slice from its table. Free entries are worked out again, as in
     /// solving.
-    fn load(&self, material: Material, metric: Metric, path: &Path, solved: &mut Solved<R>) -> Result<(), BuildError> {
+    fn load(
+        &self,
+        material: Material,
+        metric: Metric,
+        path: &Path,
+        solved: &mut Solved<R>,
+        frees: bool,
+    ) -> Result<(), BuildError> {
         let table = Table::open(path, &BlockCache::new(0))?;
         table.advise_sequential();
         let damaged = || BuildError::Header { path: path.to_owned() };
@@ -360,7 +370,9 @@ impl<'a, G: Game, R: Rulebook> Builder<'a, G, R> {
             let values = Values::new(metric, index.len());
             let lookup = &*solved;
             let free = table.header().parts().free_entries;
-            let by_captures = free.captures || free.up_to_capture;
+            let by_captures = free.captures || free.up_to_capture || frees;
+            // Where captures are optional they tell no distance.
+            let told = free.captures || free.up_to_capture;
             // A multiple of what shares a byte.
             const CHUNK: u64 = 1 << 14;
             (0..index.len().div_ceil(CHUNK)).into_par_iter().try_for_each(|chunk| {
@@ -378,6 +390,7 @@ impl<'a, G: Game, R: Rulebook> Builder<'a, G, R> {
                     };
                     // What captures lead to says all, or that it is at least so good.
                     if let Some(score) = captures
+                        && told
                         && (rulebook.forced() || score.is_win())
                     {
                         cursor.push(score.to_bits(), true);
@@ -391,8 +404,12 @@ impl<'a, G: Game, R: Rulebook> Builder<'a, G, R> {
                         0
                     };
                     let score = *scores.get(usize::from(code)).ok_or_else(damaged)?;
-                    let score = captures.filter(|_| !score.is_win()).unwrap_or(score);
-                    cursor.push(score.to_bits(), captures.is_some() && score.is_draw());
+                    let score = match captures {
+                        Some(captures) if told && captures.preference() > score.preference() => captures,
+                        _ => score,
+                    };
+                    let freed = captures.is_some_and(|best| best.is_win() || best.is_draw() && score.is_draw());
+                    cursor.push(score.to_bits(), freed);
                 }
                 Ok::<(), BuildError>(())
             })?;

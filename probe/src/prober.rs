@@ -1,7 +1,8 @@
 //! Looking positions up.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -129,7 +130,7 @@ impl Tables {
         let mut files = Vec::new();
         for dir in dirs {
             let mut found = Vec::new();
-            collect(dir.as_ref(), 0, &mut found)?;
+            collect(dir.as_ref(), 0, &mut HashSet::new(), &mut found)?;
             found.sort();
             files.append(&mut found);
         }
@@ -226,15 +227,21 @@ impl Tables {
     }
 }
 
-/// Folders below one another deeper than this are not tables of ours; it also
-/// ends loops of links.
+/// Folders below one another deeper than this are not tables of ours.
 const DEEPEST: u32 = 8;
 
-fn collect(dir: &Path, depth: u32, found: &mut Vec<PathBuf>) -> Result<(), OpenError> {
+/// `seen` are the folders looked at so far, by device and number, so that
+/// links in circles end.
+fn collect(dir: &Path, depth: u32, seen: &mut HashSet<(u64, u64)>, found: &mut Vec<PathBuf>) -> Result<(), OpenError> {
     let error = |source| OpenError {
         path: dir.to_owned(),
         source,
     };
+    if let Ok(folder) = std::fs::metadata(dir)
+        && !seen.insert((folder.dev(), folder.ino()))
+    {
+        return Ok(());
+    }
     let entries = match std::fs::read_dir(dir) {
         Ok(entries) => entries,
         Err(missing) if missing.kind() == std::io::ErrorKind::NotFound => return Ok(()),
@@ -244,7 +251,7 @@ fn collect(dir: &Path, depth: u32, found: &mut Vec<PathBuf>) -> Result<(), OpenE
         let path = entry.map_err(error)?.path();
         if path.is_dir() {
             if depth < DEEPEST {
-                collect(&path, depth + 1, found)?;
+                collect(&path, depth + 1, seen, found)?;
             }
         } else if path.extension().is_some_and(|extension| extension == EXTENSION) {
             found.push(path);

@@ -683,3 +683,54 @@ fn threads_make_no_difference() {
         }
     }
 }
+
+/// Tables that are read back, of one metric or another, lead to the same ones
+/// as if everything had been solved at once.
+#[test]
+fn what_is_there_makes_no_difference() {
+    let lines = "board = \"5x5\"\nstart = \"-\"\ndouble_step = \"start\"\npromote_to = [\"q\", \"n\"]\n";
+    for game in [
+        with("five-by-five", lines),
+        with(
+            "five-by-five-giveaway",
+            &format!("{lines}goal = \"lose-all\"\ncapture_compulsory = true\nstalemate = \"wins\"\n"),
+        ),
+    ] {
+        let what = if game.rules().goal == petrov_games::chess::Goal::Mate {
+            "KRPvKP"
+        } else {
+            "RPvP"
+        };
+        let at_once = built(&game, &[what], &Metric::ALL, 2);
+        let expected = at_once.files();
+        let same = |folder: &Folder, how: &str| {
+            let files = folder.files();
+            assert_eq!(files.len(), expected.len(), "{how}");
+            for ((name, bytes), (other_name, other_bytes)) in expected.iter().zip(&files) {
+                assert_eq!(name, other_name, "{how}");
+                assert!(bytes == other_bytes, "{}: {how}", name.display());
+            }
+        };
+        // Fewer pieces first, metric by metric.
+        let in_turn = Folder::default();
+        for metric in Metric::ALL {
+            in_turn.build(&game, "3", &[metric], 2);
+            in_turn.build(&game, what, &[metric], 2);
+        }
+        for (name, _) in in_turn.files() {
+            if !expected.iter().any(|(other, _)| *other == name) {
+                std::fs::remove_file(in_turn.path().join(&name)).unwrap();
+            }
+        }
+        same(&in_turn, "in turn");
+        for metric in Metric::ALL {
+            for (name, _) in at_once.files() {
+                if name.to_string_lossy().contains(metric.name()) {
+                    std::fs::remove_file(at_once.path().join(&name)).unwrap();
+                }
+            }
+            at_once.build(&game, what, &Metric::ALL, 2);
+            same(&at_once, metric.name());
+        }
+    }
+}

@@ -437,7 +437,7 @@ fn canonical_list(mut list: Vec<char>) -> Promotion {
 
 fn parse_start(file: &RuleText<'_>, rules: &Rules) -> Result<Option<String>, RuleError> {
     let generator = Generator::new(rules);
-    let Some(entry) = file.optional("start").filter(|entry| entry.string() != Some(VOID)) else {
+    let Some(entry) = file.optional("start") else {
         // The standard position if these rules have one.
         let rights = if rules.castling { "KQkq" } else { "-" };
         let fen = format!("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w {rights} - 0 1");
@@ -446,6 +446,9 @@ fn parse_start(file: &RuleText<'_>, rules: &Rules) -> Result<Option<String>, Rul
     let Some(text) = entry.string() else {
         return Err(entry.unexpected("a FEN"));
     };
+    if text == VOID {
+        return Ok(None);
+    }
     match fen::parse(rules, &generator, text) {
         Ok(position) => Ok(Some(fen::text(rules, &generator, &position))),
         Err(error) => Err(entry.unexpected(format!("a FEN of these rules: {error}"))),
