@@ -11,6 +11,7 @@ use petrov_probe::{DigitOrder, Metric, MovingDigit, OpenError, SliceIndex, Table
 use crate::build::Progress;
 use crate::count;
 use crate::pieces::PieceSets;
+use crate::stored::MAX_TABULATED;
 use crate::unit::UnitFrame;
 use crate::values::Values;
 
@@ -562,10 +563,16 @@ fn order_bytes<R: Rulebook>(rulebook: &R, material: &Material) -> u64 {
     } else {
         0
     };
-    let moving = if both(&|army| !rulebook.moving(army).is_empty()) {
-        moving.saturating_mul(4)
+    let folded = if material.count(rulebook.standing_letter()) == 0 {
+        fold(rulebook, material)
     } else {
-        0
+        1
+    };
+    let moving = match moving / folded {
+        _ if !both(&|army| !rulebook.moving(army).is_empty()) => 0,
+        // Then each entry is worked out by itself.
+        entries if folded > 1 && entries > MAX_TABULATED => 0,
+        entries => entries.saturating_mul(4),
     };
     standing.saturating_add(moving)
 }

@@ -44,7 +44,7 @@ enum Way {
 
 /// Most placements of moving pieces alone that are tabulated where both
 /// indices fold different digits.
-const MAX_TABULATED: u64 = 1 << 22;
+pub(crate) const MAX_TABULATED: u64 = 1 << 22;
 
 impl<'a, R: Rulebook> StoredOrders<'a, R> {
     pub(crate) fn new(rulebook: &'a R, own: Army, opp: Army, solving: &'a SliceIndex<R::Set>) -> Self {
