@@ -21,6 +21,9 @@ const TASK_POSITIONS: u64 = 1 << 16;
 /// Tasks per thread into which a level is cut at least, if it has the units.
 const TASKS_PER_THREAD: usize = 4;
 
+/// Rows whose values a task copies at a time.
+const ROWS_KEPT: usize = 8;
+
 /// Blocks of rows per thread where one unit is solved by all threads.
 const BLOCKS_PER_THREAD: usize = 4;
 
@@ -401,24 +404,31 @@ impl<R: Rulebook> Slice<'_, R> {
         let rows = self.frame.row_count(half) as u32;
         let back = self.inverses[usize::from(symmetry)];
         let first = own_number * own.len() as u32;
-        let mut cursor = side.values.cursor(digit * side.index.scale(Digit::Standing));
-        for row in 0..rows {
-            let opp_set = self.frame.row_set(half, row);
-            let opp_moving = opp.set(opp_set);
-            if !(opp_moving & standing).is_empty() {
-                continue;
-            }
-            let taken = opp_moving | standing;
-            // Rows are folded only where nothing stands.
-            let source = if symmetry == 0 { row } else { opp.image(back, opp_set) };
-            let cell = cells.row(opp_number * rows + source);
-            for set in 0..own.len() as u32 {
-                if (own.set(set) & taken).is_empty() {
-                    let source = if symmetry == 0 { set } else { own.image(back, set) };
-                    let (score, free) = cell(first + source);
-                    cursor.push(score, free);
+        let fits = |row: &u32| (opp.set(self.frame.row_set(half, *row)) & standing).is_empty();
+        let fitting: Vec<u32> = (0..rows).filter(fits).collect();
+        let start = digit * side.index.scale(Digit::Standing);
+        let width = side.index.scale(Digit::FirstMoving);
+        let keep_rows = |(chunk, rows): (usize, &[u32])| {
+            let mut cursor = side.values.cursor(start + (chunk * ROWS_KEPT) as u64 * width);
+            for &row in rows {
+                let opp_set = self.frame.row_set(half, row);
+                let taken = opp.set(opp_set) | standing;
+                // Rows are folded only where nothing stands.
+                let source = if symmetry == 0 { row } else { opp.image(back, opp_set) };
+                let cell = cells.row(opp_number * self.frame.row_count(half) as u32 + source);
+                for set in 0..own.len() as u32 {
+                    if (own.set(set) & taken).is_empty() {
+                        let source = if symmetry == 0 { set } else { own.image(back, set) };
+                        let (score, free) = cell(first + source);
+                        cursor.push(score, free);
+                    }
                 }
             }
+        };
+        if side.index.scale(Digit::Standing) > 4 * TASK_POSITIONS {
+            fitting.par_chunks(ROWS_KEPT).enumerate().for_each(keep_rows);
+        } else {
+            fitting.chunks(ROWS_KEPT).enumerate().for_each(keep_rows);
         }
         side.index.scale(Digit::Standing)
     }
