@@ -10,7 +10,7 @@ use std::time::Instant;
 use petrov_games::{Army, Colour, Engine, Game, Material, Rulebook, View};
 use petrov_probe::format::{HeaderParts, PaletteEntry, SideParts};
 use petrov_probe::pack::Packing;
-use petrov_probe::{BlockCache, DigitOrder, Metric, Score, SliceIndex, Table, TableError, Value50, free_entries};
+use petrov_probe::{BlockCache, DigitOrder, Metric, Score, SliceIndex, Table, TableError, free_entries};
 use rayon::prelude::*;
 
 use crate::clock;
@@ -577,33 +577,6 @@ struct ViewOfSide<'a, R: Rulebook> {
     only_value: bool,
 }
 
-/// What captures do for entries of a table.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Freedom {
-    /// Nothing.
-    None,
-    /// They decide.
-    Captures,
-    /// A winning one decides, a drawing one leaves a draw or a loss.
-    UpToCapture,
-}
-
-impl Freedom {
-    fn new<R: Rulebook>(rulebook: &R, metric: Metric) -> Self {
-        let free = free_entries(rulebook, metric);
-        match (free.captures, free.up_to_capture) {
-            (true, _) => Self::Captures,
-            (_, true) => Self::UpToCapture,
-            _ => Self::None,
-        }
-    }
-
-    /// Whether an entry whose captures tell enough may hold any code.
-    pub(crate) fn frees(self, score: Score) -> bool {
-        self == Self::Captures || self == Self::UpToCapture && score.is_win()
-    }
-}
-
 fn slot(score: Score) -> usize {
     usize::from(score.distance()) << 3 | usize::from(score.to_bits() >> 13)
 }
@@ -611,10 +584,10 @@ fn slot(score: Score) -> usize {
 impl<'a, R: Rulebook> ViewOfSide<'a, R> {
     fn new(rulebook: &R, side: &'a Side<R::Set>, metric: Metric) -> Self {
         let only_value = metric == Metric::Wld;
-        let freedom = Freedom::new(rulebook, metric);
+        let free = free_entries(rulebook, metric);
         let mut counts: BTreeMap<(bool, i32), (Score, u64, u64)> = BTreeMap::new();
         let mut sums: BTreeMap<i32, (Score, u64, u64)> = BTreeMap::new();
-        for (bits, count) in Summary::of(side, freedom).scores {
+        for (bits, count) in Summary::of(side, free).scores {
             let score = Score::from_bits(bits);
             let score = if only_value {
                 Score::new(score.value(), 0)
@@ -636,7 +609,7 @@ impl<'a, R: Rulebook> ViewOfSide<'a, R> {
             }
             codes[slot(*score)] = code as u16;
             palette.push(PaletteEntry {
-                value: Value50::new(score.value(), score.is_spoilt()),
+                value: score.value50(),
                 distance: score.distance(),
                 count: *positions,
             });
@@ -650,10 +623,8 @@ impl<'a, R: Rulebook> ViewOfSide<'a, R> {
             .map(|(slot, &code)| {
                 let score = Score::from_bits((slot >> 3) as u16 | (slot as u16 & 7) << 13);
                 let freed = match loss {
-                    _ if freedom.frees(score) => write::FREE,
-                    Some(loss) if freedom == Freedom::UpToCapture && score.is_draw() => {
-                        write::one_of(code, loss as u16)
-                    }
+                    _ if free.frees(score) => write::FREE,
+                    Some(loss) if free.up_to_capture && score.is_draw() => write::one_of(code, loss as u16),
                     _ => code,
                 };
                 [code, freed]

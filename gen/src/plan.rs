@@ -634,27 +634,27 @@ fn words(kinds: &[(Kind, u8)], squares: u32) -> u64 {
 
 /// The digit orders that differ for a pair of armies.
 pub(crate) fn orders<R: Rulebook>(rulebook: &R, own: &Army, opp: &Army) -> Vec<DigitOrder> {
-    let stand = [own, opp].map(|army| rulebook.standing(army) > 0);
-    let move_ = [own, opp].map(|army| !rulebook.moving(army).is_empty());
+    let has_standing = [own, opp].map(|army| rulebook.standing(army) > 0);
+    let has_moving = [own, opp].map(|army| !rulebook.moving(army).is_empty());
     let mut seen = BTreeSet::new();
     (0..DigitOrder::COUNT)
         .filter_map(DigitOrder::from_code)
         .filter(|order| {
             // Only what has more than one value counts: standing pieces are
             // one digit, and the order within it matters if both sides have some.
-            let standing_first = stand[0] && stand[1] && order.own_standing_first;
+            let standing_first = has_standing[0] && has_standing[1] && order.own_standing_first;
             let first_is_own = order.own_moving_first;
             let first = usize::from(!first_is_own);
             let digits: Vec<(u8, bool)> = order
                 .significance
                 .iter()
                 .filter_map(|digit| match digit {
-                    petrov_probe::Digit::Standing => (stand[0] || stand[1]).then_some((0, false)),
-                    petrov_probe::Digit::FirstMoving => move_[first].then_some((1, first_is_own)),
-                    petrov_probe::Digit::LastMoving => move_[1 - first].then_some((1, !first_is_own)),
+                    petrov_probe::Digit::Standing => (has_standing[0] || has_standing[1]).then_some((0, false)),
+                    petrov_probe::Digit::FirstMoving => has_moving[first].then_some((1, first_is_own)),
+                    petrov_probe::Digit::LastMoving => has_moving[1 - first].then_some((1, !first_is_own)),
                 })
                 .collect();
-            let both = move_[0] && move_[1];
+            let both = has_moving[0] && has_moving[1];
             seen.insert((standing_first, both && first_is_own, digits))
         })
         .collect()

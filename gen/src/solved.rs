@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use petrov_games::{Army, Outcome, Placement, Rulebook};
+use petrov_games::{Army, Placement, Rulebook};
 use petrov_probe::{KeyMap, Metric, Score, SliceIndex};
 
 use crate::values::Values;
@@ -55,9 +55,7 @@ impl<R: Rulebook> Solved<R> {
         let mut best: Option<Score> = None;
         self.rulebook.captures(placement, |after| {
             let score = self.score(after).before_move(metric, true);
-            if best.is_none_or(|best| score.preference() > best.preference()) {
-                best = Some(score);
-            }
+            best = Some(Score::better(best, score));
             // In WLD, nothing is better than a win.
             !(metric == Metric::Wld && score.is_win())
         });
@@ -68,7 +66,7 @@ impl<R: Rulebook> Solved<R> {
     #[inline(always)]
     pub(crate) fn score(&self, placement: &R::Placement) -> Score {
         if let Some(outcome) = self.rulebook.finished(placement) {
-            return outcome_score(outcome);
+            return outcome.into();
         }
         if let Some(without) = self.rulebook.without_right(placement) {
             return self.score_with_right(placement, &without);
@@ -95,42 +93,21 @@ impl<R: Rulebook> Solved<R> {
             let instead = self.rulebook.moves_instead(placement, |after, zeroing| {
                 let score = self.score(after).before_move(self.metric, zeroing);
                 let score = if fifty_moves { score.within_fifty_moves() } else { score };
-                if best.is_none_or(|best| score.preference() > best.preference()) {
-                    best = Some(score);
-                }
+                best = Some(Score::better(best, score));
             });
             if instead {
                 return best.unwrap_or_default();
             }
             self.rulebook.right_moves(placement, |after| {
                 let score = self.score(after).before_move(self.metric, true);
-                if best.is_none_or(|best| score.preference() > best.preference()) {
-                    best = Some(score);
-                }
+                best = Some(Score::better(best, score));
             });
             best
         };
         match best {
             // Without the right there would be no move.
             Some(score) if !self.rulebook.has_move(without) => score,
-            None => self.score(without),
-            Some(score) => {
-                let other = self.score(without);
-                if other.preference() > score.preference() {
-                    other
-                } else {
-                    score
-                }
-            }
+            best => Score::better(best, self.score(without)),
         }
-    }
-}
-
-/// The score of a game that is over.
-pub(crate) fn outcome_score(outcome: Outcome) -> Score {
-    match outcome {
-        Outcome::Win => Score::win(0),
-        Outcome::Draw => Score::DRAW,
-        Outcome::Loss => Score::loss(0),
     }
 }

@@ -65,11 +65,11 @@ impl<'a, R: Rulebook> StoredOrders<'a, R> {
         let index = || SliceIndex::new(self.rulebook, &self.own, &self.opp, order);
         let index = self.indices[choice].get_or_init(index).as_ref()?;
         let stored = index.with_significance(order.significance);
-        let stand = [&self.own, &self.opp].map(|army| self.rulebook.standing(army) > 0);
-        let move_ = [&self.own, &self.opp].map(|army| !self.rulebook.moving(army).is_empty());
+        let has_standing = [&self.own, &self.opp].map(|army| self.rulebook.standing(army) > 0);
+        let has_moving = [&self.own, &self.opp].map(|army| !self.rulebook.moving(army).is_empty());
         let moving_alike = order.own_moving_first == DigitOrder::SOLVING.own_moving_first;
         let (mut standing, mut moving) = (None, None);
-        if !stand[0] && !stand[1] && solving.len() != solving.unfolded() && !moving_alike {
+        if !has_standing[0] && !has_standing[1] && solving.len() != solving.unfolded() && !moving_alike {
             // Each folds what it places first.
             if stored.len() > MAX_TABULATED || solving.len() > u64::from(u32::MAX) {
                 let way = Way::Placements;
@@ -78,10 +78,11 @@ impl<'a, R: Rulebook> StoredOrders<'a, R> {
             let table = || self.folded_table(&stored);
             moving = Some(self.moving.get_or_init(table).clone());
         } else {
-            if order.own_standing_first != DigitOrder::SOLVING.own_standing_first && stand[0] && stand[1] {
+            if order.own_standing_first != DigitOrder::SOLVING.own_standing_first && has_standing[0] && has_standing[1]
+            {
                 standing = Some(self.standing.get_or_init(|| self.standing_table(&stored)).clone());
             }
-            if !moving_alike && move_[0] && move_[1] {
+            if !moving_alike && has_moving[0] && has_moving[1] {
                 moving = Some(self.moving.get_or_init(|| self.moving_table(&stored)).clone());
             }
         }

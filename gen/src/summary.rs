@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use petrov_games::Bits;
 use petrov_probe::Digit;
+use petrov_probe::format::FreeEntries;
 use rayon::prelude::*;
 
-use crate::build::Freedom;
 use crate::solved::Side;
 
 /// What one side to move of a slice holds.
@@ -24,7 +24,7 @@ pub(crate) struct Count {
 }
 
 impl Summary {
-    pub(crate) fn of<B: Bits>(side: &Side<B>, freedom: Freedom) -> Self {
+    pub(crate) fn of<B: Bits>(side: &Side<B>, free: FreeEntries) -> Self {
         let index = &side.index;
         // In solving order the first digit that has more than one value is
         // the one that symmetries fold.
@@ -49,8 +49,8 @@ impl Summary {
                         counts.resize(slot + 8, Count::default());
                     }
                     counts[slot].positions += weight;
-                    let free = side.values.is_free(entry) && freedom.frees(score);
-                    counts[slot].stored += u64::from(!free);
+                    let freed = side.values.is_free(entry) && free.frees(score);
+                    counts[slot].stored += u64::from(!freed);
                 }
             }
             counts

@@ -24,7 +24,6 @@ use rayon::prelude::*;
 
 use crate::build::Progress;
 use crate::plan::{PlanError, What, materials};
-use crate::solved::outcome_score;
 
 /// How far a check goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -448,15 +447,13 @@ impl<G: Game> Check<'_, G> {
             if metric == Metric::Dtz && rulebook.fifty_moves() {
                 score = score.within_fifty_moves();
             }
-            if best.is_none_or(|best| score.preference() > best.preference()) {
-                best = Some(score);
-            }
+            best = Some(Score::better(best, score));
         }
         let expected = best.unwrap_or_else(|| {
             // Without a move the game is over.
             let placement = rulebook.view(position);
             let ending = rulebook.blocked(&placement);
-            outcome_score(rulebook.finished(&placement).unwrap_or(ending.outcome))
+            rulebook.finished(&placement).unwrap_or(ending.outcome).into()
         });
         if stored != expected {
             return Ok((stored, Some((expected, "not what its moves lead to"))));

@@ -133,6 +133,12 @@ impl FreeEntries {
         Ok(free)
     }
 
+    /// Whether an entry of this value may hold anything if the mover's captures lead to it.
+    #[must_use]
+    pub fn frees(self, score: Score) -> bool {
+        self.captures || self.up_to_capture && score.is_win()
+    }
+
     /// Whether any entry can be free.
     const fn any(self) -> bool {
         self.captures || self.up_to_capture || self.gaps

@@ -610,23 +610,6 @@ pub fn free_entries<R: Rulebook>(rulebook: &R, metric: Metric) -> FreeEntries {
     }
 }
 
-/// The score of a game that the pieces alone decide.
-#[inline(always)]
-fn score_of(outcome: Outcome) -> Score {
-    match outcome {
-        Outcome::Win => Score::win(0),
-        Outcome::Draw => Score::DRAW,
-        Outcome::Loss => Score::loss(0),
-    }
-}
-
-/// The better of two scores for the side to move.
-#[inline(always)]
-fn better(one: Option<Score>, other: Score) -> Score {
-    one.filter(|one| one.preference() >= other.preference())
-        .unwrap_or(other)
-}
-
 impl<'t, R: Rulebook> Lookup<'t, R> {
     fn new<G: Game>(tables: &'t Tables, game: &G, rulebook: &Arc<R>) -> Result<Self, ProbeError> {
         let mut lookup = Self {
@@ -702,7 +685,7 @@ impl<'t, R: Rulebook> Lookup<'t, R> {
     fn score(&self, placement: &R::Placement, metric: Metric) -> Result<Score, Fault> {
         let rulebook = &*self.rulebook;
         if let Some(outcome) = rulebook.finished(placement) {
-            return Ok(score_of(outcome));
+            return Ok(outcome.into());
         }
         let forced = rulebook.forced();
         if forced && rulebook.has_capture(placement) {
@@ -730,7 +713,7 @@ impl<'t, R: Rulebook> Lookup<'t, R> {
             return Err(Fault::Missing(Box::new(Material::new(own, opp)), metric));
         };
         let entry = slot.table.entry(slot.side, slot.index.rank(placement));
-        Ok(better(captures, entry.map_err(Fault::Table)?))
+        Ok(Score::better(captures, entry.map_err(Fault::Table)?))
     }
 
     /// The best score that a capture leads to. Ends because every capture
@@ -742,7 +725,7 @@ impl<'t, R: Rulebook> Lookup<'t, R> {
             .captures(placement, |after| match self.score(after, metric) {
                 Ok(score) => {
                     let score = score.before_move(metric, true);
-                    best = Some(better(best, score));
+                    best = Some(Score::better(best, score));
                     // Nothing is better than a win where distances do not count;
                     // all captures have the same distance to the next conversion.
                     !(score.is_win() && !score.is_spoilt() && metric != Metric::Dtw)
@@ -774,7 +757,7 @@ impl<'t, R: Rulebook> Lookup<'t, R> {
         let instead = rulebook.moves_instead(placement, |after, zeroing| match self.score(after, metric) {
             Ok(score) => {
                 let score = score.before_move(metric, zeroing);
-                best = Some(better(
+                best = Some(Score::better(
                     best,
                     if fifty_moves { score.within_fifty_moves() } else { score },
                 ));
@@ -785,7 +768,7 @@ impl<'t, R: Rulebook> Lookup<'t, R> {
             return fault.map_or_else(|| Ok(best.unwrap_or_default()), Err);
         }
         rulebook.right_moves(placement, |after| match self.score(after, metric) {
-            Ok(score) => best = Some(better(best, score.before_move(metric, true))),
+            Ok(score) => best = Some(Score::better(best, score.before_move(metric, true))),
             Err(error) => fault = Some(error),
         });
         if let Some(fault) = fault {
@@ -794,7 +777,7 @@ impl<'t, R: Rulebook> Lookup<'t, R> {
         match best {
             // Without the right the side to move would have no move.
             Some(score) if !rulebook.has_move(without) => Ok(score),
-            best => Ok(better(best, self.score(without, metric)?)),
+            best => Ok(Score::better(best, self.score(without, metric)?)),
         }
     }
 }

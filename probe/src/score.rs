@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use petrov_games::Outcome;
+
 /// What a table says of its positions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Metric {
@@ -263,6 +265,22 @@ impl Score {
         }
     }
 
+    /// The better of two scores for the side to move, if there are two.
+    #[inline(always)]
+    #[must_use]
+    pub fn better(one: Option<Self>, other: Self) -> Self {
+        match one {
+            Some(one) if one.preference() >= other.preference() => one,
+            _ => other,
+        }
+    }
+
+    /// The value where the fifty-move rule counts.
+    #[must_use]
+    pub fn value50(self) -> Value50 {
+        Value50::new(self.value(), self.is_spoilt())
+    }
+
     /// What a move is worth to the mover if it leads to a position of this
     /// score (for the other side). `zeroing`: the move is a conversion.
     #[inline(always)]
@@ -281,6 +299,18 @@ impl Score {
             Self(Self::win(distance).0 | spoilt)
         } else {
             Self(Self::loss(distance).0 | spoilt)
+        }
+    }
+}
+
+/// The score of a game that is over.
+impl From<Outcome> for Score {
+    #[inline(always)]
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Win => Self::win(0),
+            Outcome::Draw => Self::DRAW,
+            Outcome::Loss => Self::loss(0),
         }
     }
 }

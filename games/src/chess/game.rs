@@ -108,7 +108,6 @@ impl Generator {
 pub struct Game {
     file: RuleFile,
     fingerprint: Fingerprint,
-    generator: Arc<Generator>,
     engine: Engine<Generator, Generator>,
 }
 
@@ -116,11 +115,9 @@ impl Game {
     /// The game of a rule file.
     #[must_use]
     pub fn new(file: RuleFile) -> Self {
-        let generator = Arc::new(Generator::new(&file.rules));
         Self {
             fingerprint: file.rules.fingerprint(),
-            engine: Engine::Narrow(generator.clone()),
-            generator,
+            engine: Engine::Narrow(Arc::new(Generator::new(&file.rules))),
             file,
         }
     }
@@ -164,7 +161,9 @@ impl Game {
     /// The move generator.
     #[must_use]
     pub fn generator(&self) -> &Arc<Generator> {
-        &self.generator
+        match &self.engine {
+            Engine::Narrow(generator) | Engine::Wide(generator) => generator,
+        }
     }
 
     /// The position in which the game starts, if the rules have one.
@@ -179,14 +178,14 @@ impl Game {
     ///
     /// The first [`FenError`] found.
     pub fn parse_fen(&self, text: &str) -> Result<Position, FenError> {
-        fen::parse(self.rules(), &self.generator, text)
+        fen::parse(self.rules(), self.generator(), text)
     }
 
     /// The FEN of a position, with six fields; the en passant square only
     /// where a legal move takes en passant.
     #[must_use]
     pub fn fen(&self, position: &Position) -> String {
-        fen::text(self.rules(), &self.generator, position)
+        fen::text(self.rules(), self.generator(), position)
     }
 
     /// The name of a square, such as `e4`.
@@ -221,17 +220,17 @@ impl Game {
     #[must_use]
     pub fn legal_moves(&self, position: &Position) -> Vec<Move> {
         let mut steps = Vec::new();
-        self.generator.legal(&self.generator.view(position), &mut steps);
+        self.generator().legal(&self.generator().view(position), &mut steps);
         steps
             .iter()
-            .map(|step| self.generator.to_move(step, position.turn))
+            .map(|step| self.generator().to_move(step, position.turn))
             .collect()
     }
 
     /// The position after a legal move, its counters updated.
     #[must_use]
     pub fn after(&self, position: &Position, played: &Move) -> Position {
-        let generator = &self.generator;
+        let generator = self.generator();
         let step = generator.to_step(played, position.turn);
         let next = generator.after(&generator.view(position), &step);
         let turn = position.turn.other();
@@ -253,7 +252,7 @@ impl Game {
     /// Whether the side to move is in check.
     #[must_use]
     pub fn in_check(&self, position: &Position) -> bool {
-        self.generator.in_check(&self.generator.view(position))
+        self.generator().in_check(&self.generator().view(position))
     }
 
     /// How the game ended, if it has: by what is on the board, or because the
@@ -262,14 +261,14 @@ impl Game {
     pub fn ending(&self, position: &Position) -> Option<Ending> {
         self.legal_moves(position)
             .is_empty()
-            .then(|| self.generator.blocked(&self.generator.view(position)))
+            .then(|| self.generator().blocked(&self.generator().view(position)))
     }
 
     /// Number of distinct move sequences of `depth` plies.
     #[must_use]
     pub fn perft(&self, position: &Position, depth: u32) -> u64 {
-        self.generator
-            .perft(&self.generator.view(position), depth, &mut Vec::new())
+        self.generator()
+            .perft(&self.generator().view(position), depth, &mut Vec::new())
     }
 }
 

@@ -715,7 +715,10 @@ impl Generator {
     fn pawn_moves(&self, board: &Board, watch: &Watch, passed: u8, steps: &mut Vec<Step>) {
         self.each_pawn_step(board, watch.shield, passed, |step| {
             if !watch.suspects.has(step.from) || !self.leaves_check(board, &step) {
-                self.each_promotion(step, |step| steps.push(step));
+                self.each_promotion(step, |step| {
+                    steps.push(step);
+                    true
+                });
             }
         });
         if passed != NO_SQUARE {
@@ -763,31 +766,40 @@ impl Generator {
         }
     }
 
-    /// Visits a pawn's move with all that the pawn can become by it.
+    /// Visits a pawn's move with all that the pawn can become by it, until
+    /// `visit` returns false; gives whether it never did.
     #[inline(always)]
-    fn each_promotion(&self, step: Step, mut visit: impl FnMut(Step)) {
+    fn each_promotion(&self, step: Step, mut visit: impl FnMut(Step) -> bool) -> bool {
         if self.promotion_zone.has(step.to) {
-            for &becomes in &self.promotions[usize::from(step.to & 7)] {
-                visit(Step { becomes, ..step });
-            }
+            let mut promotions = self.promotions[usize::from(step.to & 7)].iter();
+            promotions.all(|&becomes| visit(Step { becomes, ..step }))
         } else {
-            visit(step);
+            visit(step)
         }
     }
 
-    /// Takes two pieces off a line at once, so always on trial.
-    fn en_passant_moves(&self, board: &Board, steps: &mut Vec<Step>) {
+    /// Visits legal captures en passant in the same way. They take two pieces
+    /// off a line at once, so always on trial.
+    fn each_en_passant(&self, board: &Board, mut visit: impl FnMut(Step) -> bool) -> bool {
         let passed = board.en_passant;
+        if passed == NO_SQUARE {
+            return true;
+        }
         let from = self.en_passant_from[usize::from(passed & 63)] & board.own & board.of(Kind::PAWN);
-        for from in from.squares() {
+        from.squares().all(|from| {
             let step = Step {
                 taken: passed - 8,
                 ..Step::quiet(Kind::PAWN, from, passed)
             };
-            if !self.leaves_check(board, &step) {
-                self.each_promotion(step, |step| steps.push(step));
-            }
-        }
+            self.leaves_check(board, &step) || self.each_promotion(step, &mut visit)
+        })
+    }
+
+    fn en_passant_moves(&self, board: &Board, steps: &mut Vec<Step>) {
+        self.each_en_passant(board, |step| {
+            steps.push(step);
+            true
+        });
     }
 
     fn piece_moves(&self, board: &Board, watch: &Watch, quiet_to: u64, steps: &mut Vec<Step>) {

@@ -9,10 +9,10 @@
 use petrov_games::{Bits, Kind, LaneRules, Placement, Rulebook, Side, key_of};
 use petrov_probe::{Digit, Score};
 
-use super::by_placement::{better, freed_by, is_enough};
+use super::by_placement::{freed_by, is_enough};
 use super::{Block, Free, Site};
 use crate::pieces::PieceSets;
-use crate::solved::{Solved, outcome_score};
+use crate::solved::Solved;
 
 /// What is known of a place.
 const PRESENT: u8 = 1;
@@ -29,7 +29,7 @@ fn noted(bits: u16) -> Option<Score> {
 }
 
 fn note(slot: &mut u16, score: Score) {
-    *slot = better(noted(*slot), score).to_bits();
+    *slot = Score::better(noted(*slot), score).to_bits();
 }
 
 /// Notes on all places of a row.
@@ -331,7 +331,7 @@ impl<B: Bits> Block<B> {
             }
             let free = freed_by(captures);
             let conversion = noted(notes.quiet[set])
-                .map(|quiet| better(captures, quiet))
+                .map(|quiet| Score::better(captures, quiet))
                 .or(captures);
             let is_quiet = || {
                 let mut lanes = own.lanes(place).iter();
@@ -358,7 +358,7 @@ impl<B: Bits> Block<B> {
                     if ending.mated {
                         self.mated += at.frame.row_weight(self.half, row);
                     }
-                    self.settle(at, row, place, outcome_score(ending.outcome), Free::No);
+                    self.settle(at, row, place, ending.outcome.into(), Free::No);
                 }
             }
         }

@@ -4,7 +4,7 @@ use petrov_games::{Bits, Kind, Placement, Rulebook, Side};
 use petrov_probe::{Metric, Score};
 
 use super::{Block, Free, Site};
-use crate::solved::{Solved, outcome_score};
+use crate::solved::Solved;
 
 /// What looking one move ahead says of a position.
 enum FirstLook {
@@ -63,7 +63,7 @@ impl<B: Bits> Block<B> {
                             if ending.mated {
                                 self.mated += at.frame.row_weight(half, row);
                             }
-                            self.settle(at, row, place, outcome_score(ending.outcome), Free::No);
+                            self.settle(at, row, place, ending.outcome.into(), Free::No);
                         }
                     }
                 }
@@ -92,15 +92,6 @@ pub(super) fn is_enough(score: Score, metric: Metric) -> bool {
     score.is_win() && (metric == Metric::Wld || metric == Metric::Dtz && !score.is_spoilt())
 }
 
-/// The better of two scores for the side to move.
-#[inline(always)]
-pub(super) fn better(one: Option<Score>, other: Score) -> Score {
-    match one {
-        Some(one) if one.preference() >= other.preference() => one,
-        _ => other,
-    }
-}
-
 #[inline(always)]
 fn first_look<R: Rulebook>(at: &Site<'_, R>, solved: &Solved<R>, placement: &R::Placement) -> FirstLook {
     let (rulebook, metric) = (at.frame.rulebook, at.frame.metric);
@@ -118,7 +109,7 @@ fn first_look<R: Rulebook>(at: &Site<'_, R>, solved: &Solved<R>, placement: &R::
     if !best.is_some_and(|best| is_enough(best, metric)) && !placement.pieces(Side::Own, Kind::STANDING).is_empty() {
         rulebook.standing_moves(placement, |after| {
             let score = solved.score(after).before_move(metric, true);
-            best = Some(better(best, score));
+            best = Some(Score::better(best, score));
             !(metric == Metric::Wld && score.is_win())
         });
     }

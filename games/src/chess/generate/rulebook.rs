@@ -174,46 +174,18 @@ impl Generator {
                 if tried && self.leaves_check(board, &step) {
                     continue;
                 }
-                if kind == Kind::PAWN && self.promotion_zone.has(to) {
-                    for &becomes in &self.promotions[usize::from(to & 7)] {
-                        if !visit(&self.after(board, &Step { becomes, ..step })) {
-                            return false;
-                        }
-                    }
-                } else if !visit(&self.after(board, &step)) {
+                let mut take = |step: Step| visit(&self.after(board, &step));
+                let goes_on = if kind == Kind::PAWN {
+                    self.each_promotion(step, take)
+                } else {
+                    take(step)
+                };
+                if !goes_on {
                     return false;
                 }
             }
         }
-        self.each_en_passant(board, visit)
-    }
-
-    #[inline]
-    fn each_en_passant(&self, board: &Board, mut visit: impl FnMut(&Board) -> bool) -> bool {
-        if board.en_passant == NO_SQUARE {
-            return true;
-        }
-        let passed = board.en_passant;
-        let from = self.en_passant_from[usize::from(passed & 63)] & board.own & board.of(Kind::PAWN);
-        for from in from.squares() {
-            let step = Step {
-                taken: passed - 8,
-                ..Step::quiet(Kind::PAWN, from, passed)
-            };
-            if self.leaves_check(board, &step) {
-                continue;
-            }
-            if self.promotion_zone.has(passed) {
-                for &becomes in &self.promotions[usize::from(passed & 7)] {
-                    if !visit(&self.after(board, &Step { becomes, ..step })) {
-                        return false;
-                    }
-                }
-            } else if !visit(&self.after(board, &step)) {
-                return false;
-            }
-        }
-        true
+        self.each_en_passant(board, |step| visit(&self.after(board, &step)))
     }
 
     /// Whether a pawn's move is a simple step, see [`LaneRules`].
@@ -385,8 +357,8 @@ impl Rulebook for Generator {
     }
 
     fn right_moves(&self, board: &Board, mut visit: impl FnMut(&Board)) {
-        self.each_en_passant(board, |next| {
-            visit(next);
+        self.each_en_passant(board, |step| {
+            visit(&self.after(board, &step));
             true
         });
     }
@@ -589,7 +561,10 @@ impl LaneRules<Self> for Generator {
         let careful = self.royal && (self.guard || self.has_lines(board) || self.in_check(board));
         self.each_pawn_step(board, u64::MAX, NO_SQUARE, |step| {
             if !self.is_simple(board, &step) && (!careful || !self.leaves_check(board, &step)) {
-                self.each_promotion(step, |step| visit(&self.after(board, &step), step.is_capture()));
+                self.each_promotion(step, |step| {
+                    visit(&self.after(board, &step), step.is_capture());
+                    true
+                });
             }
         });
     }
