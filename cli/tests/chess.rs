@@ -334,3 +334,29 @@ fn bad_positions() {
         place.fails(2, &["gen", "chess", what], &[]);
     }
 }
+
+/// What a first user stumbled over.
+#[test]
+fn once_broken() {
+    let place = Place::empty();
+    std::fs::write(
+        place.path("nowhere.toml"),
+        "name = \"nowhere\"\nfamily = \"chess\"\nstart = \"-\"\n",
+    )
+    .unwrap();
+    let axes = &place.json(&["--rules", "nowhere.toml", "rules", "nowhere", "--json"])["axes"];
+    assert_eq!(axes["start"], json!("-"));
+    // Far more than can be counted, and two dividers.
+    place.fails(2, &["plan", "chess", "KPPPPPPPPPvK"], &["more positions than can be"]);
+    place.fails(2, &["plan", "chess", "KRvKRv"], &["not a material"]);
+    // Folders that link to each other end, and distances alone have counts.
+    place.text(&["gen", "chess", "KRvK", "--metric", "dtz", "-q"]);
+    for (link, folder) in [("tables/one", "."), ("tables/two", "../tables")] {
+        std::os::unix::fs::symlink(folder, place.path(link)).unwrap();
+    }
+    let stats = place.json(&["stats", "chess", "KRvK", "--json"]);
+    assert_eq!(
+        (&stats[0]["sides"][1]["losses"], &stats[0]["sides"][1]["mated"]),
+        (&json!(201_700), &json!(216))
+    );
+}
