@@ -22,6 +22,7 @@
 mod build;
 mod clock;
 mod count;
+mod large_pages;
 mod pieces;
 mod plan;
 mod slice;

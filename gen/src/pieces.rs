@@ -28,8 +28,6 @@ pub(crate) struct PieceSets<R: Rulebook> {
     word_ends: Vec<u32>,
     /// For each symmetry and set: the image's number.
     images: Vec<Vec<u32>>,
-    /// The same of what the other side sees.
-    turned_images: Vec<Vec<u32>>,
 }
 
 /// No set: the bit of a word on one of its other pieces.
@@ -129,10 +127,6 @@ impl<R: Rulebook> PieceSets<R> {
             words,
             examples,
             word_ends,
-            turned_images: images
-                .iter()
-                .map(|images| turned.iter().map(|set| images[*set as usize]).collect())
-                .collect(),
             images,
             turned,
         }
@@ -174,13 +168,13 @@ impl<R: Rulebook> PieceSets<R> {
 
     #[inline(always)]
     pub(crate) fn image(&self, symmetry: u8, rank: u32) -> u32 {
-        self.images[usize::from(symmetry)][rank as usize]
+        self.images(symmetry)[rank as usize]
     }
 
-    /// The image of what the other side sees.
+    /// The image of every set.
     #[inline(always)]
-    pub(crate) fn turned_image(&self, symmetry: u8, rank: u32) -> u32 {
-        self.turned_images[usize::from(symmetry)][rank as usize]
+    pub(crate) fn images(&self, symmetry: u8) -> &[u32] {
+        &self.images[usize::from(symmetry)]
     }
 
     #[inline(always)]
@@ -251,7 +245,7 @@ impl<R: Rulebook> PieceSets<R> {
             kinds[n].1 -= 1;
             sum.saturating_add(MovingDigit::new(&kinds).ways(squares))
         });
-        let set = (size_of::<R::Set>() + size_of::<R::Placement>()) as u64 + 4 + 8 * symmetries;
+        let set = (size_of::<R::Set>() + size_of::<R::Placement>()) as u64 + 4 + 4 * symmetries;
         sets.saturating_mul(set + 8 * u64::from(digit.pieces()))
             .saturating_add(words.saturating_mul(4 * u64::from(R::Set::WIDTH) + size_of::<R::Set>() as u64 + 4))
     }

@@ -492,7 +492,7 @@ impl Plan {
             for step in &pass.steps {
                 let slice = &self.slices[step.slice];
                 let (making, keeping) = values_bytes(rulebook, &slice.material, pass.metric);
-                let scratch = scratch_bytes(rulebook, &slice.material, threads);
+                let scratch = scratch_bytes(rulebook, &slice.material, pass.metric, threads);
                 // Solving and then writing; what loading takes is less.
                 let working = scratch.max(order_bytes(rulebook, &slice.material));
                 self.memory_bytes = self
@@ -578,7 +578,7 @@ fn order_bytes<R: Rulebook>(rulebook: &R, material: &Material) -> u64 {
 }
 
 /// Bytes in which units are solved.
-fn scratch_bytes<R: Rulebook>(rulebook: &R, material: &Material, threads: u64) -> u64 {
+fn scratch_bytes<R: Rulebook>(rulebook: &R, material: &Material, metric: Metric, threads: u64) -> u64 {
     let squares = rulebook.squares().count();
     let symmetries = fold(rulebook, material);
     let (white, black) = (material.white(), material.black());
@@ -611,9 +611,7 @@ fn scratch_bytes<R: Rulebook>(rulebook: &R, material: &Material, threads: u64) -
             let cells = own_sets.saturating_mul(arrangements(&own));
             let words = words(&rulebook.moving(&own), squares);
             let words = if words == 0 && sideways { 1 } else { words }.saturating_mul(arrangements(&own));
-            // Arrivals of the first round: half of all positions, eight bytes each.
-            let row = UnitFrame::<R>::row_bytes(cells, words).saturating_add(cells.saturating_mul(4));
-            rows.saturating_mul(row)
+            rows.saturating_mul(UnitFrame::<R>::row_bytes(metric, cells, words))
         })
         .fold(0, u64::saturating_add);
     // The list of units holds a number for each.

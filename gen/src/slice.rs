@@ -339,7 +339,16 @@ impl<R: Rulebook> Slice<'_, R> {
         };
         unit.solve(&self.frame, self.solved, &standing);
         let halves = if own_image { 1 } else { self.frame.halves() };
-        (0..halves).map(|half| self.keep(unit, half, &standing)).sum()
+        (0..halves)
+            .map(|half| {
+                let kept = self.keep(unit, half, &standing);
+                if level.len() == 1 {
+                    // No unit of this size follows, and the values need room.
+                    unit.drop_half(half);
+                }
+                kept
+            })
+            .sum()
     }
 
     /// Copies a solved half to its place among the slice's values. Sets of
@@ -400,7 +409,6 @@ impl<R: Rulebook> Slice<'_, R> {
         let (own, opp) = (self.frame.own[half], self.frame.opp[half]);
         let kept: R::Placement = side.index.standing(digit);
         let standing = kept.occupied();
-        let cells = unit.cells(half);
         let rows = self.frame.row_count(half) as u32;
         let back = self.inverses[usize::from(symmetry)];
         let first = own_number * own.len() as u32;
@@ -415,7 +423,7 @@ impl<R: Rulebook> Slice<'_, R> {
                 let taken = opp.set(opp_set) | standing;
                 // Rows are folded only where nothing stands.
                 let source = if symmetry == 0 { row } else { opp.image(back, opp_set) };
-                let cell = cells.row(opp_number * self.frame.row_count(half) as u32 + source);
+                let cell = unit.row(half, opp_number * self.frame.row_count(half) as u32 + source);
                 for set in 0..own.len() as u32 {
                     if (own.set(set) & taken).is_empty() {
                         let source = if symmetry == 0 { set } else { own.image(back, set) };

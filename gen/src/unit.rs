@@ -9,14 +9,20 @@
 //! turned against each other. A quiet move leads from a cell of one row to
 //! a cell of the other half in the row that is named by the mover's new
 //! placement; each newly decided position is therefore sent (as an
-//! [`Arrival`]) to that row, where it is stored once more, as a fact about the
+//! [`block::Arrival`]) to that row, where it is stored once more, as a fact about the
 //! place the mover could go to. After that a row needs nothing but itself:
 //! the row's owner alone touches it, and whole blocks of rows can be solved by
 //! different threads or machines.
 //!
+//! Where a block decides so much at a ply that sending it would take more
+//! memory than the cells, nothing is sent, and those it is for look at the
+//! block's cells instead (see [`Desk::look`]).
+//!
 //! Inside a row facts are kept as lanes (see [`PieceSets`]): one word for every
 //! square of one piece while the others stand still. With k moving pieces a
-//! placement has k bits, one in the lane of each.
+//! placement has k bits, one in the lane of each. Only what the opponent has
+//! won is kept so, as all of it is needed together; what it has lost is worked
+//! off at once, and the rest is in the cells.
 //!
 //! A place that leaves the mover's royal piece attacked counts as one that the
 //! opponent has won at, from the start: nobody goes there.
@@ -24,111 +30,31 @@
 //! Where the fifty-move rule counts, distances to the next conversion are
 //! worked off twice: first up to 100 plies from conversions into true wins and
 //! losses, then what is left, with conversions into spoilt ones and with what
-//! comes after the hundredth ply (see [`Block::spoil`]).
+//! comes after the hundredth ply (see [`Task::spoil`]).
 //!
 //! Work goes ply by ply. In WLD a "ply" is just a round and all that
 //! conversions decide is there from the start.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 
+mod block;
 mod by_lane;
 mod by_placement;
+mod cells;
+mod desk;
 
 use petrov_games::{Bits, Kind, Placement, Rulebook, Side};
 use petrov_probe::{Metric, Score};
 use rayon::prelude::*;
 
+use block::{Arrival, Block, Free, Task};
+use cells::Cells;
+use desk::Desk;
+
+use crate::large_pages::make_room;
 use crate::pieces::PieceSets;
 use crate::solved::Solved;
-use crate::values::GAP;
-
-/// What is known of one piece's squares while the others stand still.
-#[derive(Clone, Copy, Default)]
-struct Word<B> {
-    /// Not decided yet.
-    open: B,
-    /// Open, and no conversion avoids losing.
-    may_lose: B,
-    /// Squares to go to where the opponent has lost: not worked off yet.
-    lost_there: B,
-    /// Squares to go to where the opponent has won.
-    won_there: B,
-    /// Squares from which this piece has no move, or only ones to `won_there`.
-    held: B,
-}
-
-/// A decided position on its way to the row in which it can be moved to.
-#[derive(Clone, Copy)]
-struct Arrival {
-    /// Row within the target block.
-    row: u32,
-    /// Set of pieces that the mover of that row would have after the move,
-    /// times two, plus one if the position is won for the opponent.
-    place: u32,
-}
-
-/// Something that becomes true at a ply.
-#[derive(Clone, Copy)]
-struct Event {
-    row: u32,
-    place: u32,
-    kind: EventKind,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum EventKind {
-    /// The cell holds its score; others learn of it now.
-    Decided,
-    /// A conversion wins, if nothing has been quicker.
-    Win,
-    /// Every move has lost by now.
-    Loss,
-}
-
-/// The rows of one half that one task owns.
-#[derive(Default)]
-struct Block<B> {
-    half: usize,
-    /// First row and end of rows.
-    rows: std::ops::Range<u32>,
-    words: Vec<Word<B>>,
-    /// [`Score`] bits, with [`FREE`]; as long as a position is open the
-    /// distance is that of the longest losing conversion.
-    cells: Vec<u16>,
-    /// Words with arrivals that are not worked off.
-    dirty: Vec<u32>,
-    is_dirty: Vec<u64>,
-    /// Words with new places where the opponent has won.
-    is_stale: Vec<u64>,
-    inbox: Vec<Vec<Arrival>>,
-    outbox: Vec<Vec<Arrival>>,
-    /// Events of each ply from now on.
-    events: VecDeque<Vec<Event>>,
-    spare: Vec<Vec<Event>>,
-    /// Open positions whose best conversion leads to a spoilt result.
-    spoilt: Vec<Event>,
-    /// Positions in which the mover is mated, symmetric ones counted.
-    mated: u64,
-}
-
-/// Cell bit: the mover's captures tell at least as much as the table's entry
-/// has to. What they lead to is a win if the cell's score is one, else a draw
-/// (where captures are compulsory: the score itself).
-const FREE: u16 = 1 << 12;
-
-/// As long as a position is open and [`FREE`]: a capture wins. What is kept
-/// of losing conversions then does not matter.
-const CAPTURE_WINS: u16 = 1;
-
-/// What the mover's captures do for a table's entry.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Free {
-    No,
-    /// They lead to a draw at least, or to the score itself.
-    Score,
-    /// They win.
-    Win,
-}
 
 /// How rows of a half are found from sets of pieces.
 pub(crate) enum Rows {
@@ -313,26 +239,61 @@ impl<R: Rulebook> UnitFrame<'_, R> {
         if self.single { 1 } else { 2 }
     }
 
-    /// Bytes that one row takes while a unit is solved.
-    pub(crate) fn row_bytes(cells: u64, words: u64) -> u64 {
-        (2 * cells).saturating_add((size_of::<Word<R::Set>>() as u64 + 1).saturating_mul(words))
+    /// Bytes that one row takes while a unit is solved: its cells, its words
+    /// and what it sends and receives at most.
+    pub(crate) fn row_bytes(metric: Metric, cells: u64, words: u64) -> u64 {
+        let arrivals = cells / Block::CELLS_PER_ARRIVAL as u64 * size_of::<Arrival>() as u64;
+        Cells::row_bytes(metric, cells)
+            .saturating_add((size_of::<R::Set>() as u64).saturating_mul(words))
+            .saturating_add(arrivals.saturating_mul(2))
     }
 }
 
 /// Memory in which units are solved one after the other.
 pub(crate) struct Unit<B> {
-    blocks: Vec<Block<B>>,
+    halves: [Half<B>; 2],
+    /// One for each thread that works on the unit.
+    desks: Vec<Mutex<Desk<B>>>,
     owners: Owners,
-    /// Blocks into which a half is cut.
+    /// Blocks into which a half is cut at least, if it has the rows.
     blocks_per_half: u32,
+}
+
+/// The positions with one side to move.
+#[derive(Default)]
+struct Half<B> {
+    cells: Cells,
+    /// For each word: places that the mover must not go to. See
+    /// [`Task::won_there`].
+    won_there: Vec<B>,
+    blocks: Vec<Block>,
+    /// Words of a row.
+    row_words: usize,
+    /// Blocks that have decided more than they sent.
+    floods: Vec<bool>,
 }
 
 /// Which block owns a row.
 #[derive(Clone, Copy, Default)]
 struct Owners {
-    /// First block of each half, and rows to a block.
+    /// First block of each half.
     first_block: [usize; 2],
-    block_rows: [u32; 2],
+    /// Rows to a block, as a power of two.
+    row_bits: [u32; 2],
+    /// Bits that tell the places of a row apart.
+    place_bits: [u32; 2],
+}
+
+impl Owners {
+    /// The block that owns a row of a half, and the row's number there.
+    #[inline(always)]
+    fn of(&self, half: usize, row: u32) -> (usize, u32) {
+        let block = row >> self.row_bits[half];
+        (
+            self.first_block[half] + block as usize,
+            row - (block << self.row_bits[half]),
+        )
+    }
 }
 
 /// What the blocks of a unit work on.
@@ -379,17 +340,14 @@ impl<R: Rulebook> Site<'_, R> {
     }
 }
 
-/// A half of a unit after solving.
-pub(crate) struct Cells<'a, B> {
-    unit: &'a Unit<B>,
-    half: usize,
-}
-
 impl<B: Bits> Unit<B> {
-    /// Memory for units, with each half cut into about `blocks` blocks of rows.
+    /// Memory for units, with each half cut into at least so many blocks of
+    /// rows. Units of several blocks are solved by all threads.
     pub(crate) fn new(blocks: usize) -> Self {
+        let threads = if blocks > 1 { rayon::current_num_threads() } else { 1 };
         Self {
-            blocks: Vec::new(),
+            halves: Default::default(),
+            desks: (0..threads).map(|_| Mutex::default()).collect(),
             owners: Owners::default(),
             blocks_per_half: blocks as u32,
         }
@@ -398,36 +356,32 @@ impl<B: Bits> Unit<B> {
     /// Cuts the rows into blocks and makes room for them.
     fn prepare<R: Rulebook<Set = B>>(&mut self, frame: &UnitFrame<'_, R>, standing: &Standing<B>) {
         let mut used = 0;
-        for half in 0..frame.halves() {
-            let own = frame.own[half];
-            let arrangements = standing.own[half].len();
-            let rows = (standing.opp[half].len() * frame.row_count(half)) as u32;
-            let each = rows.div_ceil(self.blocks_per_half).max(1);
-            self.owners.first_block[half] = used;
-            self.owners.block_rows[half] = each;
-            for from in (0..rows).step_by(each as usize) {
-                if self.blocks.len() == used {
-                    self.blocks.push(Block::default());
-                }
-                let block = &mut self.blocks[used];
-                let rows = from..(from + each).min(rows);
-                let words = rows.len() * arrangements * frame.word_count(half);
-                block.half = half;
-                block.words.clear();
-                block.words.resize(words, Word::default());
-                block.cells.clear();
-                block.cells.resize(rows.len() * arrangements * own.len(), 0);
-                block.mated = 0;
-                block.is_dirty.clear();
-                block.is_dirty.resize(words.div_ceil(64), 0);
-                block.is_stale.clear();
-                block.is_stale.resize(words.div_ceil(64), 0);
-                block.rows = rows;
+        for (number, half) in self.halves.iter_mut().enumerate() {
+            let arrangements = standing.own[number].len();
+            let width = arrangements * frame.own[number].len();
+            let rows = match number < frame.halves() {
+                true => (standing.opp[number].len() * frame.row_count(number)) as u32,
+                false => 0,
+            };
+            let row_bits = (rows / self.blocks_per_half).max(1).ilog2();
+            self.owners.first_block[number] = used;
+            self.owners.row_bits[number] = row_bits;
+            self.owners.place_bits[number] = width.max(2).next_power_of_two().ilog2();
+            half.row_words = arrangements * frame.word_count(number);
+            half.cells.clear(frame.metric, rows as usize, width);
+            make_room(&mut half.won_there, rows as usize * half.row_words);
+            half.won_there.resize(rows as usize * half.row_words, B::ZERO);
+            half.floods.clear();
+            let starts = (0..rows).step_by(1 << row_bits);
+            half.blocks.resize_with(starts.len(), Block::default);
+            for (block, from) in half.blocks.iter_mut().zip(starts) {
+                let rows = from..(from + (1 << row_bits)).min(rows);
+                let cells = rows.len() * width;
+                block.clear(rows, cells);
                 used += 1;
             }
         }
-        self.blocks.truncate(used);
-        for block in &mut self.blocks {
+        for block in self.halves.iter_mut().flat_map(|half| &mut half.blocks) {
             block.inbox.resize_with(used, Vec::new);
             block.outbox.resize_with(used, Vec::new);
         }
@@ -462,51 +416,128 @@ impl<B: Bits> Unit<B> {
             owners: self.owners,
         };
         let fifty_moves = frame.metric == Metric::Dtz && frame.rulebook.fifty_moves();
-        self.each(|block| block.start::<R, SIDEWAYS>(&at, solved));
+        self.each(&at, Clock::default(), |task| task.start::<SIDEWAYS>(solved));
         self.exchange();
         let mut clock = Clock::default();
         loop {
-            while self.blocks.iter().any(Block::is_busy) {
+            while self.is_busy() {
                 if fifty_moves && !clock.spoilt && clock.ply == Score::FIFTY_MOVES {
                     break;
                 }
                 clock.ply += 1;
-                self.each(|block| block.advance::<R, SIDEWAYS>(&at, clock));
+                self.each(&at, clock, |task| task.advance::<SIDEWAYS>());
                 self.exchange();
             }
-            let more = self
-                .blocks
-                .iter()
-                .any(|block| block.is_busy() || !block.spoilt.is_empty());
+            let more = self.is_busy() || self.blocks().any(Block::has_spoilt);
             if !fifty_moves || clock.spoilt || !more {
                 break;
             }
             // What is decided from here on is spoilt, and plies are counted
             // from the next conversion again.
             clock = Clock { ply: 0, spoilt: true };
-            self.each(|block| block.spoil::<R, SIDEWAYS>(&at, clock));
+            self.each(&at, clock, |task| task.spoil::<SIDEWAYS>());
+        }
+        if self.desks.len() > 1 || self.blocks_per_half > 1 {
+            // What is not asked for any more makes room for the values.
+            for half in &mut self.halves {
+                half.won_there = Vec::new();
+                half.blocks.iter_mut().for_each(Block::drop_arrivals);
+            }
         }
     }
 
-    fn each(&mut self, work: impl Fn(&mut Block<B>) + Sync + Send) {
-        if self.blocks.len() <= 2 {
-            self.blocks.iter_mut().for_each(work);
+    fn blocks(&self) -> impl Iterator<Item = &Block> {
+        self.halves.iter().flat_map(|half| &half.blocks)
+    }
+
+    fn is_busy(&self) -> bool {
+        self.halves.iter().any(|half| half.floods.contains(&true)) || self.blocks().any(Block::is_busy)
+    }
+
+    /// Works on every block, in parallel if there are several for a half.
+    fn each<R: Rulebook<Set = B>>(
+        &mut self,
+        at: &Site<'_, R>,
+        clock: Clock,
+        work: impl Fn(&mut Task<'_, R>) + Sync + Send,
+    ) {
+        let [first, second] = &mut self.halves;
+        let cells = [&first.cells, &second.cells];
+        let floods = [&first.floods, &second.floods];
+        let flooded = [0, 1].map(|half| floods[at.frame.other(half)].contains(&true));
+        let halves = [
+            (&mut first.blocks, &mut first.won_there, first.row_words),
+            (&mut second.blocks, &mut second.won_there, second.row_words),
+        ];
+        let groups = halves
+            .into_iter()
+            .enumerate()
+            .flat_map(|(half, (blocks, words, row_words))| {
+                let mut rest = &mut words[..];
+                let together = match blocks.first() {
+                    Some(block) if flooded[half] => (ROWS_TOGETHER / block.rows.len()).max(1),
+                    _ => 1,
+                };
+                blocks.chunks_mut(together).map(move |blocks| {
+                    let rows: usize = blocks.iter().map(|block| block.rows.len()).sum();
+                    let (won_there, left) = std::mem::take(&mut rest).split_at_mut(rows * row_words);
+                    rest = left;
+                    (half, blocks, won_there, row_words)
+                })
+            });
+        let desks = &self.desks;
+        let work = |(half, blocks, won_there, row_words): (usize, &mut [Block], &mut [B], usize)| {
+            let desk = &desks[rayon::current_thread_index().unwrap_or(0) % desks.len()];
+            let desk = &mut *desk.lock().unwrap_or_else(PoisonError::into_inner);
+            let other = at.frame.other(half);
+            if flooded[half]
+                && let [first, ..] = blocks
+            {
+                let start = first.rows.start;
+                let rows: usize = blocks.iter().map(|block| block.rows.len()).sum();
+                desk.look(at, half, start..start + rows as u32, cells[other], floods[other], clock);
+            }
+            let mut rest = won_there;
+            for block in blocks {
+                let (won_there, left) = rest.split_at_mut(block.rows.len() * row_words);
+                rest = left;
+                work(&mut Task {
+                    at,
+                    half,
+                    block,
+                    cells: cells[half],
+                    won_there,
+                    desk,
+                    flooded: flooded[half],
+                    clock,
+                });
+            }
+        };
+        if desks.len() == 1 {
+            groups.for_each(work);
         } else {
-            self.blocks.par_iter_mut().for_each(work);
+            groups.collect::<Vec<_>>().into_par_iter().for_each(work);
         }
     }
 
     /// Gives what every block sent to the block it is for.
     fn exchange(&mut self) {
-        let count = self.blocks.len();
-        for from in 0..count {
-            for to in 0..count {
-                if self.blocks[from].outbox[to].is_empty() {
-                    continue;
+        let mut from = 0;
+        for half in 0..self.halves.len() {
+            let blocks = self.halves[half].blocks.len();
+            let Half {
+                blocks: all, floods, ..
+            } = &mut self.halves[half];
+            floods.clear();
+            floods.extend(all.iter_mut().map(Block::end_ply));
+            for block in 0..blocks {
+                let mut outbox = std::mem::take(&mut self.halves[half].blocks[block].outbox);
+                let all = self.halves.iter_mut().flat_map(|half| &mut half.blocks);
+                for (sent, to) in outbox.iter_mut().zip(all).filter(|(sent, _)| !sent.is_empty()) {
+                    std::mem::swap(sent, &mut to.inbox[from]);
                 }
-                let sent = std::mem::take(&mut self.blocks[from].outbox[to]);
-                let emptied = std::mem::replace(&mut self.blocks[to].inbox[from], sent);
-                self.blocks[from].outbox[to] = emptied;
+                self.halves[half].blocks[block].outbox = outbox;
+                from += 1;
             }
         }
     }
@@ -514,502 +545,26 @@ impl<B: Bits> Unit<B> {
     /// Positions of a half in which the mover is mated, symmetric ones
     /// counted.
     pub(crate) fn mated(&self, half: usize) -> u64 {
-        let blocks = self.blocks.iter().filter(|block| block.half == half);
-        blocks.map(|block| block.mated).sum()
+        self.halves[half].blocks.iter().map(|block| block.mated).sum()
     }
 
-    /// The solved cells of a half.
-    pub(crate) fn cells(&self, half: usize) -> Cells<'_, B> {
-        Cells { unit: self, half }
-    }
-}
-
-impl<B: Bits> Cells<'_, B> {
-    /// Scores of one row as bits, or [`GAP`], for every place of the mover's
-    /// pieces (those that do not fit the row hold nothing), with whether they
-    /// are free. A place is an arrangement times the number of sets of pieces
-    /// plus the set's number; rows go likewise.
+    /// Scores of one row of a half as bits, or [`GAP`](crate::values::GAP), for
+    /// every place of the mover's pieces (those that do not fit the row hold
+    /// nothing), with whether they are free. A place is an arrangement times
+    /// the number of sets of pieces plus the set's number; rows go likewise.
     #[inline(always)]
-    pub(crate) fn row(&self, row: u32) -> impl Fn(u32) -> (u16, bool) + '_ {
-        let unit = self.unit;
-        let owners = &unit.owners;
-        let block = &unit.blocks[owners.first_block[self.half] + (row / owners.block_rows[self.half]) as usize];
-        let width = block.cells.len() / block.rows.len();
-        let start = (row - block.rows.start) as usize * width;
-        let cells = &block.cells[start..start + width];
-        move |place| {
-            let cell = cells[place as usize];
-            // Open to the end: what was kept of conversions is no distance.
-            let score = if cell & GAP == 0 { 0 } else { cell & !FREE };
-            (score, cell & FREE != 0)
-        }
+    pub(crate) fn row(&self, half: usize, row: u32) -> impl Fn(u32) -> (u16, bool) + '_ {
+        self.halves[half].cells.scores(row)
+    }
+
+    /// Gives back the memory of a half that has been kept.
+    pub(crate) fn drop_half(&mut self, half: usize) {
+        self.halves[half] = Half::default();
     }
 }
+
+/// Rows for which a thread looks at the other half's cells at once.
+const ROWS_TOGETHER: usize = 64;
 
 /// The lane of a side without moving pieces: one bit stands for the place.
 const NO_PIECES: &[(u32, u8)] = &[(0, 0)];
-
-impl<B: Bits> Block<B> {
-    fn is_busy(&self) -> bool {
-        !self.dirty.is_empty() || !self.events.is_empty() || self.inbox.iter().any(|arrivals| !arrivals.is_empty())
-    }
-
-    /// Initialises every position of the block by looking forward.
-    fn start<R: Rulebook<Set = B>, const SIDEWAYS: bool>(&mut self, at: &Site<'_, R>, solved: &Solved<R>) {
-        match at.frame.rulebook.lanes() {
-            Some(lanes) if !SIDEWAYS => self.start_by_lane(at, solved, lanes),
-            _ => self.start_by_placement::<R, SIDEWAYS>(at, solved),
-        }
-    }
-
-    /// Places in a row.
-    #[inline(always)]
-    fn width<R: Rulebook<Set = B>>(&self, at: &Site<'_, R>) -> usize {
-        at.frame.own[self.half].len() * at.standing.own[self.half].len()
-    }
-
-    #[inline(always)]
-    fn cell<R: Rulebook<Set = B>>(&self, at: &Site<'_, R>, row: u32, place: u32) -> usize {
-        (row - self.rows.start) as usize * self.width(at) + place as usize
-    }
-
-    /// The first word of a row and arrangement.
-    #[inline(always)]
-    fn first_word<R: Rulebook<Set = B>>(&self, at: &Site<'_, R>, row: u32, arrangement: u32) -> u32 {
-        let arrangements = at.standing.own[self.half].len() as u32;
-        ((row - self.rows.start) * arrangements + arrangement) * at.frame.word_count(self.half) as u32
-    }
-
-    /// A place's arrangement and set of kings.
-    #[inline(always)]
-    fn split<R: Rulebook<Set = B>, const SIDEWAYS: bool>(&self, at: &Site<'_, R>, place: u32) -> (u32, u32) {
-        let sets = at.frame.own[self.half].len() as u32;
-        if SIDEWAYS {
-            (place / sets, place % sets)
-        } else {
-            (0, place)
-        }
-    }
-
-    /// A placement that is no position.
-    fn leave_out<R: Rulebook<Set = B>>(&mut self, at: &Site<'_, R>, row: u32, place: u32) {
-        let cell = self.cell(at, row, place);
-        self.cells[cell] = GAP;
-    }
-
-    #[inline(always)]
-    fn settle<R: Rulebook<Set = B>>(&mut self, at: &Site<'_, R>, row: u32, place: u32, score: Score, free: Free) {
-        let cell = self.cell(at, row, place);
-        self.cells[cell] = score.to_bits() | if free == Free::No { 0 } else { FREE };
-        if score.is_draw() {
-            return;
-        }
-        if at.frame.metric == Metric::Wld || score.distance() == 0 {
-            self.send(at, row, place, score.is_win());
-        } else {
-            let kind = EventKind::Decided;
-            let event = Event { row, place, kind };
-            if score.is_spoilt() {
-                self.spoilt.push(event);
-            } else {
-                self.schedule(u32::from(score.distance()), event);
-            }
-        }
-    }
-
-    /// A position with quiet moves inside the unit that its conversions do
-    /// not decide. `held_known`: where its pieces are held has been looked at.
-    #[inline(always)]
-    fn open<R: Rulebook<Set = B>, const SIDEWAYS: bool>(
-        &mut self,
-        at: &Site<'_, R>,
-        row: u32,
-        place: u32,
-        conversion: Option<Score>,
-        free: Free,
-        held_known: bool,
-    ) {
-        let may_lose = conversion.is_none_or(|score| score.is_loss() && !score.is_spoilt());
-        let mut kept = match free {
-            Free::No => 0,
-            Free::Score => FREE,
-            Free::Win => FREE | CAPTURE_WINS,
-        };
-        if let Some(score) = conversion {
-            if score.is_loss() {
-                kept |= score.distance();
-            }
-            if score.is_spoilt() {
-                let kind = if score.is_win() {
-                    EventKind::Win
-                } else {
-                    EventKind::Loss
-                };
-                self.spoilt.push(Event { row, place, kind });
-            } else if score.is_win() {
-                let kind = EventKind::Win;
-                self.schedule(u32::from(score.distance()), Event { row, place, kind });
-            }
-        }
-        let cell = self.cell(at, row, place);
-        self.cells[cell] = kept;
-        let (arrangement, set) = self.split::<R, SIDEWAYS>(at, place);
-        let first = self.first_word(at, row, arrangement);
-        for &(word, piece) in at.frame.lanes::<SIDEWAYS>(self.half, set) {
-            let lane = &mut self.words[(first + word) as usize];
-            lane.open |= B::bit(piece);
-            if may_lose {
-                lane.may_lose |= B::bit(piece);
-            }
-            if !held_known {
-                self.mark_stale(first + word);
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn mark(&mut self, word: u32) {
-        let (at, bit) = ((word / 64) as usize, 1 << (word % 64));
-        if self.is_dirty[at] & bit == 0 {
-            self.is_dirty[at] |= bit;
-            self.dirty.push(word);
-        }
-    }
-
-    /// As [`Block::mark`], for where the piece is held has to be looked at, too.
-    #[inline(always)]
-    fn mark_stale(&mut self, word: u32) {
-        self.is_stale[(word / 64) as usize] |= 1 << (word % 64);
-        self.mark(word);
-    }
-
-    /// Adds an event `plies` from the ply last worked off.
-    fn schedule(&mut self, plies: u32, event: Event) {
-        let plies = plies as usize - 1;
-        while self.events.len() <= plies {
-            self.events.push_back(self.spare.pop().unwrap_or_default());
-        }
-        self.events[plies].push(event);
-    }
-
-    /// Tells the rows from which the position can be reached.
-    #[inline(always)]
-    fn send<R: Rulebook<Set = B>>(&mut self, at: &Site<'_, R>, row: u32, place: u32, won: bool) {
-        let half = self.half;
-        let (own, opp) = (at.frame.own[half], at.frame.opp[half]);
-        let target = at.frame.other(half);
-        if !at.frame.sideways && at.frame.own[target].count() == 0 {
-            return;
-        }
-        // The mover's pieces become the opponent's in the other half's view;
-        // arrangements have the same numbers there.
-        let (mut set, mut row_set) = (place, row);
-        let (mut row_base, mut place_base) = (0, 0);
-        if at.frame.sideways {
-            let (sets, rows) = (own.len() as u32, opp.len() as u32);
-            (row_base, set) = (place / sets * sets, place % sets);
-            (place_base, row_set) = (row / rows * rows, row % rows);
-        }
-        let block_rows = at.owners.block_rows[target];
-        let mut push = |row: u32, place: u32| {
-            // One block is the rule; a division costs as much as the rest.
-            let block = if block_rows > row { 0 } else { row / block_rows };
-            self.outbox[at.owners.first_block[target] + block as usize].push(Arrival {
-                row: row - block * block_rows,
-                place: place << 1 | u32::from(won),
-            });
-        };
-        match &at.frame.rows[target] {
-            Rows::Plain => push(row_base + own.turned(set), place_base + opp.turned(row_set)),
-            Rows::Folded { classes, .. } => {
-                let reached = at.frame.row_set(half, row_set);
-                let (row, symmetries) = classes[set as usize];
-                for symmetry in u64::from(symmetries).squares() {
-                    push(row, opp.turned_image(symmetry, reached));
-                }
-            }
-        }
-    }
-
-    /// What is left is spoilt by the fifty-move rule at best: conversions into
-    /// spoilt results count from now on, and what was known at the hundredth
-    /// ply decides at the one after.
-    fn spoil<R: Rulebook<Set = B>, const SIDEWAYS: bool>(&mut self, at: &Site<'_, R>, clock: Clock) {
-        self.take_in::<R, SIDEWAYS>(at, clock);
-        for event in std::mem::take(&mut self.spoilt) {
-            if event.kind != EventKind::Loss {
-                self.schedule(1, event);
-                continue;
-            }
-            let (arrangement, set) = self.split::<R, SIDEWAYS>(at, event.place);
-            let first = self.first_word(at, event.row, arrangement);
-            let mut all_held = !SIDEWAYS || self.steps_held(at, event.row, arrangement, set);
-            for &(word, piece) in at.frame.lanes::<SIDEWAYS>(self.half, set) {
-                let lane = &mut self.words[(first + word) as usize];
-                lane.may_lose |= lane.open & B::bit(piece);
-                all_held &= lane.held.has(piece);
-            }
-            if all_held {
-                self.schedule(1, event);
-            }
-        }
-    }
-
-    /// One ply: takes what has arrived, works off the words it changed and
-    /// lets the ply's events happen.
-    fn advance<R: Rulebook<Set = B>, const SIDEWAYS: bool>(&mut self, at: &Site<'_, R>, clock: Clock) {
-        self.take_in::<R, SIDEWAYS>(at, clock);
-        self.let_happen::<R, SIDEWAYS>(at, clock);
-    }
-
-    fn take_in<R: Rulebook<Set = B>, const SIDEWAYS: bool>(&mut self, at: &Site<'_, R>, clock: Clock) {
-        let mut inbox = std::mem::take(&mut self.inbox);
-        for arrivals in &mut inbox {
-            for arrival in arrivals.drain(..) {
-                self.receive::<R, SIDEWAYS>(at, arrival);
-            }
-        }
-        self.inbox = inbox;
-        let mut dirty = std::mem::take(&mut self.dirty);
-        for word in dirty.drain(..) {
-            let (at_word, bit) = ((word / 64) as usize, 1 << (word % 64));
-            self.is_dirty[at_word] &= !bit;
-            let stale = self.is_stale[at_word] & bit != 0;
-            self.is_stale[at_word] &= !bit;
-            self.work_off::<R, SIDEWAYS>(at, word, stale, clock);
-        }
-        self.dirty = dirty;
-    }
-
-    fn let_happen<R: Rulebook<Set = B>, const SIDEWAYS: bool>(&mut self, at: &Site<'_, R>, clock: Clock) {
-        if let Some(mut events) = self.events.pop_front() {
-            for event in events.drain(..) {
-                match event.kind {
-                    EventKind::Decided => {
-                        let cell = self.cell(at, event.row, event.place);
-                        let won = Score::from_bits(self.cells[cell]).is_win();
-                        self.send(at, event.row, event.place, won);
-                    }
-                    EventKind::Win | EventKind::Loss => {
-                        let (arrangement, set) = self.split::<R, SIDEWAYS>(at, event.place);
-                        let (word, piece) = at.frame.lanes::<SIDEWAYS>(self.half, set)[0];
-                        let word = self.first_word(at, event.row, arrangement) + word;
-                        if self.words[word as usize].open.has(piece) {
-                            let won = event.kind == EventKind::Win;
-                            self.decide::<R, SIDEWAYS>(at, event.row, event.place, won, clock);
-                        }
-                    }
-                }
-            }
-            self.spare.push(events);
-        }
-    }
-
-    #[inline(always)]
-    fn receive<R: Rulebook<Set = B>, const SIDEWAYS: bool>(&mut self, at: &Site<'_, R>, arrival: Arrival) {
-        let won = arrival.place & 1 == 1;
-        let (arrangement, set) = self.split::<R, SIDEWAYS>(at, arrival.place >> 1);
-        let first = self.first_word(at, self.rows.start + arrival.row, arrangement);
-        for &(word, piece) in at.frame.lanes::<SIDEWAYS>(self.half, set) {
-            let lane = &mut self.words[(first + word) as usize];
-            // Where nothing steps sideways nothing else looks at this word.
-            if won {
-                if !SIDEWAYS && lane.may_lose.is_empty() && self.spoilt.is_empty() {
-                    continue;
-                }
-                lane.won_there |= B::bit(piece);
-                self.mark_stale(first + word);
-            } else {
-                if !SIDEWAYS && lane.open.is_empty() {
-                    continue;
-                }
-                lane.lost_there |= B::bit(piece);
-                self.mark(first + word);
-            }
-        }
-        if SIDEWAYS && won {
-            // A step may have come from another arrangement, which this
-            // arrival was perhaps the last to hold.
-            for step in &at.standing.side_steps[self.half][arrangement as usize] {
-                let first = self.first_word(at, self.rows.start + arrival.row, step.to);
-                for &(word, _) in at.frame.lanes::<SIDEWAYS>(self.half, set) {
-                    self.mark_stale(first + word);
-                }
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn work_off<R: Rulebook<Set = B>, const SIDEWAYS: bool>(
-        &mut self,
-        at: &Site<'_, R>,
-        word: u32,
-        stale: bool,
-        clock: Clock,
-    ) {
-        let half = self.half;
-        let own = at.frame.own[half];
-        let rulebook = at.frame.rulebook;
-        let word_count = at.frame.word_count(half) as u32;
-        let (row, others) = (word / word_count, word % word_count);
-        let (row, arrangement) = if SIDEWAYS {
-            let arrangements = at.standing.own[half].len() as u32;
-            (row / arrangements, row % arrangements)
-        } else {
-            (row, 0)
-        };
-        let row = row + self.rows.start;
-        let lane = self.words[word as usize];
-        let sets = own.len() as u32;
-        if SIDEWAYS && !lane.lost_there.is_empty() {
-            self.steps_win(at, row, arrangement, others, lane.lost_there, clock);
-        }
-        if lane.open.is_empty() {
-            self.words[word as usize].lost_there = B::ZERO;
-            return;
-        }
-        let (opp_standing, opp_moving) = at.frame.row_pieces(half, at.standing, row);
-        let moves = !SIDEWAYS || own.count() > 0;
-        let others_moving = if moves { own.word(others) } else { B::ZERO };
-        let own_standing = at.standing.own[half][arrangement as usize];
-        let empty = rulebook.squares() & !(own_standing | opp_standing | opp_moving | others_moving);
-        let board = || at.board(half, arrangement, row, others);
-        let place = |piece: u8| arrangement * sets + if moves { own.joined(others, piece) } else { 0 };
-        if !lane.lost_there.is_empty() {
-            self.words[word as usize].lost_there = B::ZERO;
-            if moves {
-                let kind = own.kind(others);
-                let won = rulebook.spread(kind, lane.lost_there, empty, board) & self.words[word as usize].open;
-                for piece in won.squares() {
-                    self.decide::<R, SIDEWAYS>(at, row, place(piece), true, clock);
-                }
-            }
-        }
-        if !stale {
-            return;
-        }
-        let held = if moves {
-            empty & !rulebook.spread(own.kind(others), empty & !lane.won_there, empty, board)
-        } else {
-            B::bit(0)
-        };
-        // What sideways moves depend on may have changed without news
-        // of this piece.
-        let news = if SIDEWAYS { held } else { held & !lane.held };
-        self.words[word as usize].held = held;
-        let lost = news & self.words[word as usize].may_lose;
-        for piece in lost.squares() {
-            let place = place(piece);
-            let (_, set) = self.split::<R, SIDEWAYS>(at, place);
-            let first = self.first_word(at, row, arrangement);
-            let all_held = at
-                .frame
-                .lanes::<SIDEWAYS>(half, set)
-                .iter()
-                .all(|&(word, piece)| self.words[(first + word) as usize].held.has(piece));
-            if !all_held || SIDEWAYS && !self.steps_held(at, row, arrangement, set) {
-                continue;
-            }
-            let conversion = self.cells[self.cell(at, row, place)] & Score::MAX_DISTANCE;
-            if at.frame.metric != Metric::Wld && conversion > clock.ply && !clock.is_turn() {
-                let kind = EventKind::Loss;
-                // Index 0 of the queue is the ply being worked off.
-                self.schedule(u32::from(conversion - clock.ply) + 1, Event { row, place, kind });
-            } else {
-                self.decide::<R, SIDEWAYS>(at, row, place, false, clock);
-            }
-        }
-    }
-
-    /// Positions from which a standing piece can step sideways to one of
-    /// `lost_there` are wins. Such a step can be taken back, so the steps from here lead
-    /// to them.
-    fn steps_win<R: Rulebook<Set = B>>(
-        &mut self,
-        at: &Site<'_, R>,
-        row: u32,
-        arrangement: u32,
-        others: u32,
-        lost_there: B,
-        clock: Clock,
-    ) {
-        let own = at.frame.own[self.half];
-        let sets = own.len() as u32;
-        for step in &at.standing.side_steps[self.half][arrangement as usize] {
-            let word = self.first_word(at, row, step.to) + others;
-            let mut won = lost_there & self.words[word as usize].open;
-            if let Some(over) = step.over {
-                let there = own.count() > 0 && own.word(others).has(over);
-                if !there {
-                    // Only where the piece of this lane is the one leapt over.
-                    won &= if own.count() > 0 { B::bit(over) } else { B::ZERO };
-                }
-            }
-            for piece in won.squares() {
-                let set = if own.count() > 0 { own.joined(others, piece) } else { 0 };
-                self.decide::<R, true>(at, row, step.to * sets + set, true, clock);
-            }
-        }
-    }
-
-    /// Whether every sideways step leads to a win of the opponent.
-    fn steps_held<R: Rulebook<Set = B>>(&self, at: &Site<'_, R>, row: u32, arrangement: u32, set: u32) -> bool {
-        let own = at.frame.own[self.half];
-        let own_moving = own.set(set);
-        let (opp_standing, opp_moving) = at.frame.row_pieces(self.half, at.standing, row);
-        let taken = own_moving | opp_standing | opp_moving;
-        let (word, piece) = at.frame.lanes::<true>(self.half, set)[0];
-        at.standing.side_steps[self.half][arrangement as usize]
-            .iter()
-            .all(|step| {
-                taken.has(step.target)
-                    || step.over.is_some_and(|over| !own_moving.has(over))
-                    || self.words[(self.first_word(at, row, step.to) + word) as usize]
-                        .won_there
-                        .has(piece)
-            })
-    }
-
-    #[inline(always)]
-    fn decide<R: Rulebook<Set = B>, const SIDEWAYS: bool>(
-        &mut self,
-        at: &Site<'_, R>,
-        row: u32,
-        place: u32,
-        won: bool,
-        clock: Clock,
-    ) {
-        if clock.is_turn() {
-            // Known after the hundredth ply, so as the first that is spoilt.
-            let kind = if won { EventKind::Win } else { EventKind::Loss };
-            self.schedule(u32::from(Score::FIFTY_MOVES) + 1, Event { row, place, kind });
-            return;
-        }
-        let (arrangement, set) = self.split::<R, SIDEWAYS>(at, place);
-        let first = self.first_word(at, row, arrangement);
-        for &(word, piece) in at.frame.lanes::<SIDEWAYS>(self.half, set) {
-            let lane = &mut self.words[(first + word) as usize];
-            lane.open &= !B::bit(piece);
-            lane.may_lose &= !B::bit(piece);
-        }
-        let distance = if at.frame.metric == Metric::Wld { 0 } else { clock.ply };
-        let mut score = if won {
-            Score::win(distance)
-        } else {
-            Score::loss(distance)
-        };
-        if clock.spoilt {
-            score = score.spoilt();
-        }
-        let cell = self.cell(at, row, place);
-        // A quiet win must be told by the entry, unless a capture wins, too.
-        let kept = self.cells[cell];
-        let free = if won && kept & CAPTURE_WINS == 0 {
-            0
-        } else {
-            kept & FREE
-        };
-        self.cells[cell] = score.to_bits() | free;
-        self.send(at, row, place, won);
-    }
-}

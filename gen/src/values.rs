@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicU8, AtomicU16, Ordering::Relaxed};
 
 use petrov_probe::{Metric, Score};
 
+use crate::large_pages::zeros;
+
 /// The outcome that stands for no position.
 pub(crate) const GAP_OUTCOME: u8 = 3;
 
@@ -25,17 +27,13 @@ pub(crate) struct Values {
 /// and a loss.
 pub(crate) const GAP: u16 = 3 << 14;
 
-fn zeroed8(len: u64) -> Box<[AtomicU8]> {
-    (0..len).map(|_| AtomicU8::new(0)).collect()
-}
-
 impl Values {
     pub(crate) fn new(metric: Metric, len: u64) -> Self {
         let wld = metric == Metric::Wld;
         Self {
-            outcomes: zeroed8(if wld { len.div_ceil(4) } else { 0 }),
-            scores: (0..if wld { 0 } else { len }).map(|_| AtomicU16::new(0)).collect(),
-            free: zeroed8(len.div_ceil(8)),
+            outcomes: zeros(if wld { len.div_ceil(4) as usize } else { 0 }),
+            scores: zeros(if wld { 0 } else { len as usize }),
+            free: zeros(len.div_ceil(8) as usize),
         }
     }
 

@@ -10,7 +10,7 @@ use petrov_games::{Bits, Kind, LaneRules, Placement, Rulebook, Side, key_of};
 use petrov_probe::{Digit, Score};
 
 use super::by_placement::{freed_by, is_enough};
-use super::{Block, Free, Site};
+use super::{Free, Task};
 use crate::pieces::PieceSets;
 use crate::solved::Solved;
 
@@ -42,6 +42,9 @@ struct Notes<B> {
     captures: Vec<u16>,
     /// The best conversion that takes nothing.
     quiet: Vec<u16>,
+    /// For each word: squares from which its piece has no move, or only ones
+    /// that leave the royal piece attacked.
+    held: Vec<B>,
 }
 
 impl<B: Bits> Notes<B> {
@@ -61,71 +64,54 @@ impl<B: Bits> Notes<B> {
     }
 }
 
-impl<B: Bits> Block<B> {
-    pub(super) fn start_by_lane<R: Rulebook<Set = B>>(
-        &mut self,
-        at: &Site<'_, R>,
-        solved: &Solved<R>,
-        lanes: &R::Lanes,
-    ) {
+impl<R: Rulebook> Task<'_, R> {
+    pub(super) fn start_by_lane(&mut self, solved: &Solved<R>, lanes: &R::Lanes) {
         let half = self.half;
-        let mut notes = Notes::<B>::default();
-        for row in self.rows.clone() {
-            let (opp_standing, opp_moving) = at.frame.row_pieces(half, at.standing, row);
+        let mut notes = Notes::<R::Set>::default();
+        for row in self.block.rows.clone() {
+            let (opp_standing, opp_moving) = self.at.frame.row_pieces(half, self.at.standing, row);
             if (opp_standing & opp_moving).is_empty()
-                && ((opp_standing | opp_moving) & at.standing.own[half][0]).is_empty()
+                && ((opp_standing | opp_moving) & self.at.standing.own[half][0]).is_empty()
             {
-                self.start_row(at, solved, lanes, row, &mut notes);
+                self.start_row(solved, lanes, row, &mut notes);
             }
         }
     }
 
-    fn start_row<R: Rulebook<Set = B>>(
-        &mut self,
-        at: &Site<'_, R>,
-        solved: &Solved<R>,
-        lanes: &R::Lanes,
-        row: u32,
-        notes: &mut Notes<B>,
-    ) {
+    fn start_row(&mut self, solved: &Solved<R>, lanes: &R::Lanes, row: u32, notes: &mut Notes<R::Set>) {
         let half = self.half;
-        let own = at.frame.own[half];
-        let board = at.row_board(half, 0, row);
+        let own = self.at.frame.own[half];
+        let board = self.at.row_board(half, 0, row);
         for (list, nothing) in [(&mut notes.captures, NONE), (&mut notes.quiet, NONE)] {
             list.clear();
             list.resize(own.len(), nothing);
         }
+        notes.held.clear();
+        notes.held.resize(own.word_count(), R::Set::ZERO);
         notes.states.clear();
         notes.states.resize(own.len(), 0);
-        self.note_places(at, lanes, &board, row, notes);
+        self.note_places(lanes, &board, row, notes);
         for word in 0..own.word_count() as u32 {
             if (own.word(word) & board.occupied()).is_empty() {
-                self.note_captures(at, solved, lanes, &board, row, word, notes);
+                self.note_captures(solved, lanes, &board, row, word, notes);
             }
         }
         if !board.pieces(Side::Own, Kind::STANDING).is_empty() {
             let mut steps = Vec::new();
             let others = lanes.simple_steps(&board, |from, to, through| steps.push((from, to, through)));
             for step in steps {
-                self.note_simple(at, solved, lanes, &board, row, step, notes);
+                self.note_simple(solved, lanes, &board, row, step, notes);
             }
             if others {
-                self.note_standing(at, solved, lanes, &board, notes);
+                self.note_standing(solved, lanes, &board, notes);
             }
         }
-        self.conclude(at, &board, row, notes);
+        self.conclude(&board, row, notes);
     }
 
     /// Which places there are, and where royal pieces are attacked.
-    fn note_places<R: Rulebook<Set = B>>(
-        &mut self,
-        at: &Site<'_, R>,
-        lanes: &R::Lanes,
-        board: &R::Placement,
-        row: u32,
-        notes: &mut Notes<B>,
-    ) {
-        let own = at.frame.own[self.half];
+    fn note_places(&mut self, lanes: &R::Lanes, board: &R::Placement, row: u32, notes: &mut Notes<R::Set>) {
+        let own = self.at.frame.own[self.half];
         let taken = board.occupied();
         let Some(royal) = lanes.royal() else {
             for (set, state) in notes.states.iter_mut().enumerate() {
@@ -135,7 +121,7 @@ impl<B: Bits> Block<B> {
             }
             return;
         };
-        let first = self.first_word(at, row, 0);
+        let first = self.first_word(row, 0);
         for word in own.words_of(royal) {
             let others = own.word(word);
             if !(others & taken).is_empty() {
@@ -143,7 +129,7 @@ impl<B: Bits> Block<B> {
             }
             let mut rest = *board;
             own.add_word(word, Side::Own, &mut rest);
-            let empty = at.frame.rulebook.squares() & !(taken | others);
+            let empty = self.at.frame.rulebook.squares() & !(taken | others);
             let exposed = lanes.exposed(&rest, empty);
             let unplaced = lanes.unplaced(&rest, empty);
             for square in empty.squares() {
@@ -155,7 +141,7 @@ impl<B: Bits> Block<B> {
                 if exposed.has(square) {
                     state |= EXPOSED;
                     for &(word, piece) in own.lanes(set) {
-                        self.words[(first + word) as usize].won_there |= B::bit(piece);
+                        self.won_there[first + word as usize] |= R::Set::bit(piece);
                     }
                 }
                 notes.states[set as usize] = state;
@@ -164,29 +150,24 @@ impl<B: Bits> Block<B> {
     }
 
     /// What captures by the piece of a word lead to, and where it is held.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "a word, where it stands and what is noted of it"
-    )]
-    fn note_captures<R: Rulebook<Set = B>>(
+    fn note_captures(
         &mut self,
-        at: &Site<'_, R>,
         solved: &Solved<R>,
         lanes: &R::Lanes,
         board: &R::Placement,
         row: u32,
         word: u32,
-        notes: &mut Notes<B>,
+        notes: &mut Notes<R::Set>,
     ) {
-        let rulebook = at.frame.rulebook;
-        let own = at.frame.own[self.half];
+        let rulebook = self.at.frame.rulebook;
+        let own = self.at.frame.own[self.half];
         let kind = own.kind(word);
         let mut rest = *board;
         own.add_word(word, Side::Own, &mut rest);
         let empty = rulebook.squares() & !rest.occupied();
-        let first = self.first_word(at, row, 0);
-        let lane = &mut self.words[(first + word) as usize];
-        lane.held = empty & !rulebook.spread(kind, empty & !lane.won_there, empty, || rest);
+        let first = self.first_word(row, 0);
+        let won_there = self.won_there[first + word as usize];
+        notes.held[word as usize] = empty & !rulebook.spread(kind, empty & !won_there, empty, || rest);
         let royal = lanes.royal();
         let prey = match royal {
             Some(royal) => rest.side(Side::Opponent) & !rest.pieces(Side::Opponent, royal),
@@ -199,13 +180,13 @@ impl<B: Bits> Block<B> {
             }
             let mut after = rest;
             after.take(target);
-            after.add(Side::Own, kind, B::bit(target));
+            after.add(Side::Own, kind, R::Set::bit(target));
             if royal.is_some() && lanes.is_exposed(&after) {
                 continue;
             }
             let score = solved
                 .score(&rulebook.turned(&after))
-                .before_move(at.frame.metric, true);
+                .before_move(self.at.frame.metric, true);
             for square in from.squares() {
                 note(&mut notes.captures[own.joined(word, square) as usize], score);
             }
@@ -216,26 +197,21 @@ impl<B: Bits> Block<B> {
     /// so that one look-up finds where: the rest is the number of the mover's
     /// set among those that fit, which is tabled, and the opponent's on what
     /// that leaves.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "a step, where it is made and what is noted of it"
-    )]
-    fn note_simple<R: Rulebook<Set = B>>(
+    fn note_simple(
         &self,
-        at: &Site<'_, R>,
         solved: &Solved<R>,
         lanes: &R::Lanes,
         board: &R::Placement,
         row: u32,
-        (from, to, through): (u8, u8, B),
-        notes: &mut Notes<B>,
+        (from, to, through): (u8, u8, R::Set),
+        notes: &mut Notes<R::Set>,
     ) {
-        let rulebook = at.frame.rulebook;
-        let metric = at.frame.metric;
-        let (own, opp) = (at.frame.own[self.half], at.frame.opp[self.half]);
+        let rulebook = self.at.frame.rulebook;
+        let metric = self.at.frame.metric;
+        let (own, opp) = (self.at.frame.own[self.half], self.at.frame.opp[self.half]);
         let mut after = *board;
         after.take(from);
-        after.add(Side::Own, Kind::STANDING, B::bit(to));
+        after.add(Side::Own, Kind::STANDING, R::Set::bit(to));
         let turned = rulebook.turned(&after);
         let counts = own.kinds().iter();
         let key = counts.fold(turned.key(), |key, (kind, count)| {
@@ -252,8 +228,8 @@ impl<B: Bits> Block<B> {
         let free = rulebook.squares() & !standing;
         let [_, last] = side.index.moving();
         let mut theirs = R::Placement::default();
-        let (_, opp_set) = at.frame.row_parts(self.half, at.standing, row);
-        opp.add_set(opp.turned_image(symmetry, opp_set), Side::Own, &mut theirs);
+        let (_, opp_set) = self.at.frame.row_parts(self.half, self.at.standing, row);
+        opp.add_set(opp.image(symmetry, opp.turned(opp_set)), Side::Own, &mut theirs);
         let lines = lanes.has_lines(board);
         let fitting = notes.fitting(own, standing);
         let sets = notes.states.iter().zip(&notes.captures).zip(&mut notes.quiet);
@@ -273,7 +249,7 @@ impl<B: Bits> Block<B> {
                     continue;
                 }
             }
-            let seen = own.turned_image(symmetry, set);
+            let seen = own.image(symmetry, own.turned(set));
             let first = u64::from(notes.numbers[fitting].1[seen as usize]);
             let last = last.rank(&theirs, Side::Own, free & !own.set(seen));
             let score = side.values.score(base + first * first_scale + last * last_scale);
@@ -282,16 +258,9 @@ impl<B: Bits> Block<B> {
     }
 
     /// What other moves of standing pieces lead to.
-    fn note_standing<R: Rulebook<Set = B>>(
-        &self,
-        at: &Site<'_, R>,
-        solved: &Solved<R>,
-        lanes: &R::Lanes,
-        board: &R::Placement,
-        notes: &mut Notes<B>,
-    ) {
-        let own = at.frame.own[self.half];
-        let metric = at.frame.metric;
+    fn note_standing(&self, solved: &Solved<R>, lanes: &R::Lanes, board: &R::Placement, notes: &mut Notes<R::Set>) {
+        let own = self.at.frame.own[self.half];
+        let metric = self.at.frame.metric;
         let sets = notes.states.iter().zip(&mut notes.captures).zip(&mut notes.quiet);
         for (set, ((state, captures), quiet)) in sets.enumerate() {
             if state & (PRESENT | UNPLACED) != PRESENT || noted(*captures).is_some_and(|score| is_enough(score, metric))
@@ -308,10 +277,9 @@ impl<B: Bits> Block<B> {
     }
 
     /// What follows for each place.
-    fn conclude<R: Rulebook<Set = B>>(&mut self, at: &Site<'_, R>, board: &R::Placement, row: u32, notes: &Notes<B>) {
-        let rulebook = at.frame.rulebook;
-        let own = at.frame.own[self.half];
-        let first = self.first_word(at, row, 0);
+    fn conclude(&mut self, board: &R::Placement, row: u32, notes: &Notes<R::Set>) {
+        let rulebook = self.at.frame.rulebook;
+        let own = self.at.frame.own[self.half];
         let forced = rulebook.forced();
         for (set, state) in notes.states.iter().enumerate() {
             if state & PRESENT == 0 {
@@ -319,14 +287,14 @@ impl<B: Bits> Block<B> {
             }
             let place = set as u32;
             if state & UNPLACED != 0 {
-                self.leave_out(at, row, place);
+                self.leave_out(row, place);
                 continue;
             }
             let captures = noted(notes.captures[set]);
             if let Some(score) = captures
                 && forced
             {
-                self.settle(at, row, place, score, Free::Score);
+                self.settle(row, place, score, Free::Score);
                 continue;
             }
             let free = freed_by(captures);
@@ -335,30 +303,30 @@ impl<B: Bits> Block<B> {
                 .or(captures);
             let is_quiet = || {
                 let mut lanes = own.lanes(place).iter();
-                lanes.any(|&(word, piece)| !self.words[(first + word) as usize].held.has(piece))
+                lanes.any(|&(word, piece)| !notes.held[word as usize].has(piece))
             };
             match conversion {
-                Some(score) if is_enough(score, at.frame.metric) => {
+                Some(score) if is_enough(score, self.at.frame.metric) => {
                     let free = if free == Free::Win { free } else { Free::No };
-                    self.settle(at, row, place, score, free);
+                    self.settle(row, place, score, free);
                 }
-                conversion if is_quiet() => self.open::<R, false>(at, row, place, conversion, free, true),
+                conversion if is_quiet() => self.open(row, place, conversion, free),
                 Some(score) => {
                     let free = if score.is_win() && free != Free::Win {
                         Free::No
                     } else {
                         free
                     };
-                    self.settle(at, row, place, score, free);
+                    self.settle(row, place, score, free);
                 }
                 None => {
                     let mut placement = *board;
                     own.add_set(place, Side::Own, &mut placement);
                     let ending = rulebook.blocked(&placement);
                     if ending.mated {
-                        self.mated += at.frame.row_weight(self.half, row);
+                        self.block.mated += self.at.frame.row_weight(self.half, row);
                     }
-                    self.settle(at, row, place, ending.outcome.into(), Free::No);
+                    self.settle(row, place, ending.outcome.into(), Free::No);
                 }
             }
         }

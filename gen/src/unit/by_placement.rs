@@ -3,7 +3,7 @@
 use petrov_games::{Bits, Kind, Placement, Rulebook, Side};
 use petrov_probe::{Metric, Score};
 
-use super::{Block, Free, Site};
+use super::{Free, Site, Task};
 use crate::solved::Solved;
 
 /// What looking one move ahead says of a position.
@@ -16,16 +16,12 @@ enum FirstLook {
     Blocked,
 }
 
-impl<B: Bits> Block<B> {
-    pub(super) fn start_by_placement<R: Rulebook<Set = B>, const SIDEWAYS: bool>(
-        &mut self,
-        at: &Site<'_, R>,
-        solved: &Solved<R>,
-    ) {
-        let half = self.half;
+impl<R: Rulebook> Task<'_, R> {
+    pub(super) fn start_by_placement<const SIDEWAYS: bool>(&mut self, solved: &Solved<R>) {
+        let (at, half) = (self.at, self.half);
         let rulebook = at.frame.rulebook;
         let (own, opp) = (at.frame.own[half], at.frame.opp[half]);
-        for row in self.rows.clone() {
+        for row in self.block.rows.clone() {
             let (opp_standing, opp_set) = at.frame.row_parts(half, at.standing, row);
             let opp_moving = opp.set(opp_set);
             if !(opp_standing & opp_moving).is_empty() {
@@ -50,20 +46,20 @@ impl<B: Bits> Block<B> {
                     }
                     let place = (arrangement * own.len()) as u32 + set;
                     if rulebook.has_gaps() && !rulebook.is_placement(&placement) {
-                        self.leave_out(at, row, place);
+                        self.leave_out(row, place);
                         continue;
                     }
                     match first_look(at, solved, &placement) {
-                        FirstLook::Decided { score, free } => self.settle(at, row, place, score, free),
+                        FirstLook::Decided { score, free } => self.settle(row, place, score, free),
                         FirstLook::Open { conversion, free } => {
-                            self.open::<R, SIDEWAYS>(at, row, place, conversion, free, false);
+                            self.open(row, place, conversion, free);
                         }
                         FirstLook::Blocked => {
                             let ending = rulebook.blocked(&placement);
                             if ending.mated {
-                                self.mated += at.frame.row_weight(half, row);
+                                self.block.mated += at.frame.row_weight(half, row);
                             }
-                            self.settle(at, row, place, ending.outcome.into(), Free::No);
+                            self.settle(row, place, ending.outcome.into(), Free::No);
                         }
                     }
                 }
