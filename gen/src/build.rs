@@ -1,26 +1,25 @@
 //! Building tables: solving or loading slices in order and writing files.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicU64, AtomicUsize,
+    Ordering::{Acquire, Relaxed, Release},
+};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use petrov_games::{Army, Colour, Engine, Game, Material, Rulebook, View};
-use petrov_probe::format::{HeaderParts, PaletteEntry, SideParts};
-use petrov_probe::pack::Packing;
-use petrov_probe::{BlockCache, DigitOrder, Metric, Score, SliceIndex, Table, TableError, free_entries};
+use petrov_games::{Engine, Game, Material, Rulebook};
+use petrov_probe::{BlockCache, DigitOrder, Metric, SliceIndex, Table, TableError};
 use rayon::prelude::*;
 
-use crate::clock;
-use crate::plan::{BuildOptions, Pass, Plan, PlannedTable, Step, orders};
+use crate::clock::{self, Meter};
+use crate::plan::{BuildOptions, Pass, Plan, Step};
 use crate::slice::SliceSolver;
 use crate::solved::{Side, Solved};
-use crate::stored::{StoredOrder, StoredOrders};
-use crate::summary::Summary;
-use crate::values::{GAP, GAP_OUTCOME, Values};
-use crate::write::{self, WriteError};
+use crate::table_writer::TableWriter;
+use crate::values::{GAP, Values};
+use crate::write::WriteError;
 
 /// How far a build or a check has come; read it from another thread.
 #[derive(Debug, Default)]
@@ -220,6 +219,36 @@ struct Builder<'a, G, R: Rulebook> {
     report: BuildReport,
 }
 
+/// Tables that are written while the next slice is solved.
+#[derive(Default)]
+struct Writing {
+    /// Steps whose tables are being written.
+    under_way: AtomicUsize,
+    /// What has been written since the last look.
+    written: Mutex<Vec<Result<TableReport, BuildError>>>,
+}
+
+/// Steps whose tables are written while the next slice is solved: one makes up
+/// for what only one thread can do, more would need more memory.
+const UNDER_WAY: usize = 1;
+
+impl Writing {
+    /// Waits until no more than so many steps are under way; helps meanwhile.
+    fn wait(&self, under_way: usize) {
+        while self.under_way.load(Acquire) > under_way {
+            if rayon::yield_now() != Some(rayon::Yield::Executed) {
+                std::thread::sleep(Duration::from_micros(100));
+            }
+        }
+    }
+
+    /// What has been written.
+    fn take(&self) -> Result<Vec<TableReport>, BuildError> {
+        let written = std::mem::take(&mut *self.written.lock().unwrap_or_else(PoisonError::into_inner));
+        written.into_iter().collect()
+    }
+}
+
 impl<'a, G: Game, R: Rulebook> Builder<'a, G, R> {
     fn new(game: &'a G, rulebook: &Arc<R>, plan: &'a Plan, progress: &'a Progress) -> Self {
         Self {
@@ -233,12 +262,27 @@ impl<'a, G: Game, R: Rulebook> Builder<'a, G, R> {
     }
 
     fn run(mut self) -> Result<BuildReport, BuildError> {
-        for pass in &self.plan.passes {
-            let mut solved = Solved::new(self.rulebook.clone(), pass.metric);
-            for step in &pass.steps {
-                self.step(pass, step, &mut solved)?;
+        let rulebook = self.rulebook.clone();
+        let writer = TableWriter {
+            game: self.game,
+            rulebook: &*rulebook,
+            progress: self.progress,
+        };
+        let writing = Writing::default();
+        rayon::scope(|scope| {
+            for pass in &self.plan.passes {
+                let mut solved = Solved::new(self.rulebook.clone(), pass.metric);
+                let mut kept = Vec::new();
+                for step in &pass.steps {
+                    self.step(pass, step, &mut solved, scope, &writer, &writing)?;
+                    kept.push(self.plan.slices[step.slice].material);
+                    self.settle(&mut kept, &mut solved, &writing)?;
+                }
+                writing.wait(0);
+                self.settle(&mut kept, &mut solved, &writing)?;
             }
-        }
+            Ok::<(), BuildError>(())
+        })?;
         for slice in &self.plan.slices {
             for table in &slice.present {
                 self.report.tables.push(TableReport {
@@ -269,64 +313,72 @@ impl<'a, G: Game, R: Rulebook> Builder<'a, G, R> {
         Ok(self.report)
     }
 
-    fn step(&mut self, pass: &Pass, step: &Step, solved: &mut Solved<R>) -> Result<(), BuildError> {
+    /// Solves or loads a slice and has its tables written.
+    fn step<'s>(
+        &mut self,
+        pass: &Pass,
+        step: &'s Step,
+        solved: &mut Solved<R>,
+        scope: &rayon::Scope<'s>,
+        writer: &'s TableWriter<'s, G, R>,
+        writing: &'s Writing,
+    ) -> Result<(), BuildError> {
         let slice = &self.plan.slices[step.slice];
         let material = slice.material;
-        let start = clock::cpu_seconds();
+        let meter = Meter::default();
         if let Some(path) = &step.load {
             self.progress.set_step("loading", &material);
             // Which entries captures free is asked for only if values are to be
             // written from the distances.
             let frees = step.write.iter().any(|table| table.metric == Metric::Wld);
-            self.load(material, pass.metric, path, solved, frees)?;
+            meter.measure(|| self.load(material, pass.metric, path, solved, frees, &meter))?;
             self.progress.done.fetch_add(slice.positions, Relaxed);
         } else {
             self.progress.set_step("solving", &material);
-            self.solver.solve(material, pass.metric, solved, &self.progress.done);
-        }
-        let solve_seconds = if step.load.is_some() {
-            0.0
-        } else {
-            clock::cpu_seconds() - start
-        };
-        self.report.solve_cpu_seconds += solve_seconds;
-        let solved_here = step
-            .write
-            .iter()
-            .map(|table| table.metric)
-            .max_by_key(|metric| *metric == pass.metric);
-        for table in &step.write {
-            self.progress
-                .set_step("writing", &format_args!("{material}.{}", table.metric));
-            let start = clock::cpu_seconds();
-            let (bytes, positions) = self.write(material, table, solved)?;
-            let write_seconds = clock::cpu_seconds() - start;
-            self.report.write_cpu_seconds += write_seconds;
-            self.report.tables.push(TableReport {
-                material,
-                metric: table.metric,
-                built: true,
-                positions,
-                bytes,
-                path: table.path.clone(),
-                // Counted once: for the metric that was solved, if it is written.
-                solve_cpu_seconds: if solved_here == Some(table.metric) {
-                    solve_seconds
-                } else {
-                    0.0
-                },
-                write_cpu_seconds: write_seconds,
+            meter.measure(|| {
+                self.solver
+                    .solve(material, pass.metric, solved, &self.progress.done, &meter);
             });
         }
-        for view in material.views() {
-            let (own, opp) = material.armies(*view);
-            if let Some(mut side) = solved.remove(&own, &opp) {
-                if let Some(side) = Arc::get_mut(&mut side) {
-                    side.values.drop_free();
+        let solve_seconds = if step.load.is_some() { 0.0 } else { meter.seconds() };
+        self.report.solve_cpu_seconds += solve_seconds;
+        if !step.write.is_empty() {
+            // Counted once: for the metric that was solved, if it is written.
+            let solved_here = step
+                .write
+                .iter()
+                .map(|table| table.metric)
+                .max_by_key(|metric| *metric == pass.metric);
+            let sides: Vec<Arc<Side<R::Set>>> = material
+                .views()
+                .iter()
+                .map(|view| {
+                    let (own, opp) = material.armies(*view);
+                    let side = solved.get(&own, &opp);
+                    side.expect("the slice has just been solved or loaded").clone()
+                })
+                .collect();
+            writing.under_way.fetch_add(1, Relaxed);
+            scope.spawn(move |_| {
+                for table in &step.write {
+                    let mut report = writer.write(material, table, &sides);
+                    if let Ok(report) = &mut report
+                        && solved_here == Some(table.metric)
+                    {
+                        report.solve_cpu_seconds = solve_seconds;
+                    }
+                    writing
+                        .written
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .push(report);
                 }
-                solved.insert(&own, &opp, side);
-            }
+                drop(sides);
+                writing.under_way.fetch_sub(1, Release);
+            });
         }
+        // A single thread does one thing after the other.
+        writing.wait(if rayon::current_num_threads() > 1 { UNDER_WAY } else { 0 });
         for dropped in &step.drop {
             let material = self.plan.slices[*dropped].material;
             for view in material.views() {
@@ -334,6 +386,35 @@ impl<'a, G: Game, R: Rulebook> Builder<'a, G, R> {
                 solved.remove(&own, &opp);
             }
         }
+        Ok(())
+    }
+
+    /// Takes note of what has been written, and forgets what only writing
+    /// needs of the slices in `kept`, as far as they are no longer in use.
+    fn settle(
+        &mut self,
+        kept: &mut Vec<Material>,
+        solved: &mut Solved<R>,
+        writing: &Writing,
+    ) -> Result<(), BuildError> {
+        for table in writing.take()? {
+            self.report.write_cpu_seconds += table.write_cpu_seconds;
+            self.report.tables.push(table);
+        }
+        kept.retain(|material| {
+            let mut in_use = false;
+            for view in material.views() {
+                let (own, opp) = material.armies(*view);
+                if let Some(mut side) = solved.remove(&own, &opp) {
+                    match Arc::get_mut(&mut side) {
+                        Some(side) => side.values.drop_free(),
+                        None => in_use = true,
+                    }
+                    solved.insert(&own, &opp, side);
+                }
+            }
+            in_use
+        });
         Ok(())
     }
 
@@ -346,6 +427,7 @@ impl<'a, G: Game, R: Rulebook> Builder<'a, G, R> {
         path: &Path,
         solved: &mut Solved<R>,
         frees: bool,
+        meter: &Meter,
     ) -> Result<(), BuildError> {
         let table = Table::open(path, &BlockCache::new(0))?;
         table.advise_sequential();
@@ -364,7 +446,7 @@ impl<'a, G: Game, R: Rulebook> Builder<'a, G, R> {
             let capacity = packing.capacity(block_bytes).max(1);
             let blocks: Vec<Vec<u8>> = (0..parts.block_count(block_bytes))
                 .into_par_iter()
-                .map(|block| table.read_block(number, block))
+                .map(|block| meter.measure(|| table.read_block(number, block)))
                 .collect::<Result<_, TableError>>()?;
             let scores = table.scores(number);
             let values = Values::new(metric, index.len());
@@ -376,151 +458,49 @@ impl<'a, G: Game, R: Rulebook> Builder<'a, G, R> {
             // A multiple of what shares a byte.
             const CHUNK: u64 = 1 << 14;
             (0..index.len().div_ceil(CHUNK)).into_par_iter().try_for_each(|chunk| {
-                let mut cursor = values.cursor(chunk * CHUNK);
-                for entry in chunk * CHUNK..((chunk + 1) * CHUNK).min(index.len()) {
-                    let placement: R::Placement = index.unrank(entry);
-                    if rulebook.has_gaps() && !rulebook.is_placement(&placement) {
-                        cursor.push(GAP, false);
-                        continue;
+                meter.measure(|| {
+                    let mut cursor = values.cursor(chunk * CHUNK);
+                    for entry in chunk * CHUNK..((chunk + 1) * CHUNK).min(index.len()) {
+                        let placement: R::Placement = index.unrank(entry);
+                        if rulebook.has_gaps() && !rulebook.is_placement(&placement) {
+                            cursor.push(GAP, false);
+                            continue;
+                        }
+                        let captures = if by_captures {
+                            lookup.best_capture(&placement)
+                        } else {
+                            None
+                        };
+                        // What captures lead to says all, or that it is at least so good.
+                        if let Some(score) = captures
+                            && told
+                            && (rulebook.forced() || score.is_win())
+                        {
+                            cursor.push(score.to_bits(), true);
+                            continue;
+                        }
+                        let code = if packing.stores() {
+                            let place = places.of(stored.rank(&placement));
+                            let block = &blocks[(place / capacity) as usize];
+                            packing.get(block, (place % capacity) as usize).ok_or_else(damaged)?
+                        } else {
+                            0
+                        };
+                        let score = *scores.get(usize::from(code)).ok_or_else(damaged)?;
+                        let score = match captures {
+                            Some(captures) if told && captures.preference() > score.preference() => captures,
+                            _ => score,
+                        };
+                        let freed = captures.is_some_and(|best| best.is_win() || best.is_draw() && score.is_draw());
+                        cursor.push(score.to_bits(), freed);
                     }
-                    let captures = if by_captures {
-                        lookup.best_capture(&placement)
-                    } else {
-                        None
-                    };
-                    // What captures lead to says all, or that it is at least so good.
-                    if let Some(score) = captures
-                        && told
-                        && (rulebook.forced() || score.is_win())
-                    {
-                        cursor.push(score.to_bits(), true);
-                        continue;
-                    }
-                    let code = if packing.stores() {
-                        let place = places.of(stored.rank(&placement));
-                        let block = &blocks[(place / capacity) as usize];
-                        packing.get(block, (place % capacity) as usize).ok_or_else(damaged)?
-                    } else {
-                        0
-                    };
-                    let score = *scores.get(usize::from(code)).ok_or_else(damaged)?;
-                    let score = match captures {
-                        Some(captures) if told && captures.preference() > score.preference() => captures,
-                        _ => score,
-                    };
-                    let freed = captures.is_some_and(|best| best.is_win() || best.is_draw() && score.is_draw());
-                    cursor.push(score.to_bits(), freed);
-                }
-                Ok::<(), BuildError>(())
+                    Ok::<(), BuildError>(())
+                })
             })?;
             let mated = AtomicU64::new(parts.mated.unwrap_or(0));
             solved.insert(&own, &opp, Arc::new(Side { index, values, mated }));
         }
         Ok(())
-    }
-
-    /// Writes a table; gives its bytes and its positions, no symmetry used.
-    fn write(&self, material: Material, planned: &PlannedTable, solved: &Solved<R>) -> Result<(u64, u64), BuildError> {
-        let metric = planned.metric;
-        let views: Vec<ViewOfSide<'_, R>> = material
-            .views()
-            .iter()
-            .map(|view| {
-                let (own, opp) = material.armies(*view);
-                let side = solved
-                    .get(&own, &opp)
-                    .expect("the slice has just been solved or loaded");
-                ViewOfSide::new(&*self.rulebook, side, metric)
-            })
-            .collect();
-        let mut parts = HeaderParts {
-            family: G::FAMILY.to_owned(),
-            metric,
-            free_entries: free_entries(&*self.rulebook, metric),
-            fingerprint: self.game.fingerprint().bytes(),
-            game: self.game.name().to_owned(),
-            material: material.to_string(),
-            block_bytes: BLOCK_BYTES,
-            dictionary: Vec::new(),
-            sides: Vec::new(),
-        };
-        for (view, of_side) in material.views().iter().zip(&views) {
-            parts.sides.push(SideParts {
-                to_move: if *view == View::White {
-                    Colour::White
-                } else {
-                    Colour::Black
-                },
-                order: DigitOrder::SOLVING.code(),
-                entries: of_side.side.index.len(),
-                row: 0,
-                palette: of_side.palette.clone(),
-                stored: of_side.stored,
-                longest_win: None,
-                mated: self.rulebook.has_mate().then(|| of_side.side.mated.load(Relaxed)),
-            });
-        }
-        let mut stored = Vec::new();
-        for (number, view) in material.views().iter().enumerate() {
-            let order = self.best_order(material.armies(*view), &views[number], &parts, number, &planned.path)?;
-            set_order(&mut parts.sides[number], order.index());
-            parts.sides[number].longest_win = views[number].longest_win(&order);
-            stored.push(order);
-        }
-        let source = |side: usize, range: Range<u64>, codes: &mut [u16]| {
-            let length = range.end - range.start;
-            views[side].codes(&stored[side], range, codes);
-            self.progress.done.fetch_add(length, Relaxed);
-        };
-        let bytes = write::write_table(&planned.path, &parts, &source, LEVELS[metric as usize])?.bytes;
-        let counts = views.iter().flat_map(|view| &view.palette).map(|entry| entry.count);
-        Ok((bytes, counts.sum()))
-    }
-
-    /// The digit order in which a side compresses best, by trial on some of
-    /// its blocks: of all orders on a few, then of the best ones on more.
-    fn best_order<'s>(
-        &'s self,
-        armies: (Army, Army),
-        of_side: &ViewOfSide<'s, R>,
-        parts: &HeaderParts,
-        number: usize,
-        path: &Path,
-    ) -> Result<StoredOrder<'s, R>, BuildError> {
-        let (own, opp) = armies;
-        let rulebook = &*self.rulebook;
-        let stored = StoredOrders::new(rulebook, own, opp, &of_side.side.index);
-        let order = |order: &DigitOrder| stored.get(*order).expect("the slice has positions in any order");
-        let candidates = orders(rulebook, &own, &opp);
-        if !parts.sides[number].packing().stores() || candidates.len() < 2 {
-            return Ok(order(&DigitOrder::SOLVING));
-        }
-        // The first of equals, so that the choice is always the same.
-        let mut candidates: Vec<_> = candidates.par_iter().map(order).enumerate().collect();
-        for (kept, trial_blocks, level) in TRIALS {
-            let bytes = candidates
-                .par_iter()
-                .map(|(_, order)| {
-                    let mut parts = parts.clone();
-                    set_order(&mut parts.sides[number], order.index());
-                    let count = parts.sides[number].block_count(parts.block_bytes);
-                    let step = count.div_ceil(trial_blocks).max(1);
-                    // From the middle: first and last blocks are least like the others.
-                    let blocks: Vec<u64> = (0..count).skip(step as usize / 2).step_by(step as usize).collect();
-                    let source = |_: usize, range: Range<u64>, codes: &mut [u16]| of_side.codes(order, range, codes);
-                    let tried = write::compressed_bytes(path, &parts, &source, number, &blocks, level)?;
-                    // Orders differ in how much they pack, by folding and padding.
-                    let side = &parts.sides[number];
-                    let whole = side.packing().bytes(side.places().count());
-                    let bytes = u128::from(tried.bytes) * u128::from(whole) / u128::from(tried.packed_bytes.max(1));
-                    Ok(bytes)
-                })
-                .collect::<Result<Vec<u128>, WriteError>>()?;
-            let mut ranked: Vec<_> = candidates.into_iter().zip(bytes).collect();
-            ranked.sort_by_key(|((n, _), bytes)| (*bytes, *n));
-            candidates = ranked.into_iter().map(|(candidate, _)| candidate).take(kept).collect();
-        }
-        Ok(candidates.swap_remove(0).1)
     }
 }
 
@@ -534,175 +514,4 @@ fn counted(path: &Path) -> Result<u64, BuildError> {
         .flat_map(|side| &side.palette)
         .map(|entry| entry.count);
     Ok(counts.fold(0, u64::saturating_add))
-}
-
-/// Describes a side as stored by an index.
-fn set_order<B: petrov_games::Bits>(side: &mut SideParts, index: &SliceIndex<B>) {
-    side.order = index.order().code();
-    side.entries = index.len();
-    side.row = padded_row(side.packing(), index.row());
-}
-
-/// The row length to pad: 0 where that changes nothing, and where rows are so
-/// few or so short that it brings nothing or costs much.
-fn padded_row(packing: Packing, row: u64) -> u32 {
-    let per_byte = u64::from(packing.per_byte());
-    let pays = per_byte > 1 && PADDED_ROWS.contains(&row) && !row.is_multiple_of(per_byte);
-    if pays { row as u32 } else { 0 }
-}
-
-/// Levels of compression by metric. For distances the highest takes three
-/// times the work for one byte in a hundred.
-const LEVELS: [i32; 3] = [write::DEFAULT_LEVEL, 16, 16];
-
-/// Packed bytes of a block.
-const BLOCK_BYTES: u32 = 1 << 16;
-
-/// Lengths of rows that are padded.
-const PADDED_ROWS: Range<u64> = 8..2000;
-
-/// Trials of digit orders: how many the trial keeps, on how many blocks and
-/// at which level. Orders that do well at a low level do well at the final one.
-const TRIALS: [(usize, u64, i32); 2] = [(4, 2, 6), (1, 6, 6)];
-
-/// One side of a slice as a table of one metric shows it.
-struct ViewOfSide<'a, R: Rulebook> {
-    side: &'a Side<R::Set>,
-    palette: Vec<PaletteEntry>,
-    stored: u32,
-    /// For each score (distance times eight plus value) with and without free
-    /// captures: its code, or which ones an entry may hold.
-    codes: Vec<[u16; 2]>,
-    /// Distances are left out: the values come from another metric's.
-    only_value: bool,
-}
-
-fn slot(score: Score) -> usize {
-    usize::from(score.distance()) << 3 | usize::from(score.to_bits() >> 13)
-}
-
-impl<'a, R: Rulebook> ViewOfSide<'a, R> {
-    fn new(rulebook: &R, side: &'a Side<R::Set>, metric: Metric) -> Self {
-        let only_value = metric == Metric::Wld;
-        let free = free_entries(rulebook, metric);
-        let mut counts: BTreeMap<(bool, i32), (Score, u64, u64)> = BTreeMap::new();
-        let mut sums: BTreeMap<i32, (Score, u64, u64)> = BTreeMap::new();
-        for (bits, count) in Summary::of(side, free).scores {
-            let score = Score::from_bits(bits);
-            let score = if only_value {
-                Score::new(score.value(), 0)
-            } else {
-                score
-            };
-            let sum = sums.entry(score.preference()).or_insert((score, 0, 0));
-            sum.1 += count.positions;
-            sum.2 += count.stored;
-        }
-        for (preference, sum) in sums {
-            counts.insert((sum.2 == 0, preference), sum);
-        }
-        let mut codes = Vec::new();
-        let mut palette = Vec::new();
-        for (code, (score, positions, _)) in counts.values().enumerate() {
-            if codes.len() <= slot(*score) {
-                codes.resize(slot(*score) + 1, 0);
-            }
-            codes[slot(*score)] = code as u16;
-            palette.push(PaletteEntry {
-                value: score.value50(),
-                distance: score.distance(),
-                count: *positions,
-            });
-        }
-        let stored = counts.keys().filter(|(unused, _)| !unused).count() as u32;
-        let loss = palette.iter().position(|entry| entry.score().is_loss());
-        let loss = loss.filter(|code| (*code as u32) < stored);
-        let codes = codes
-            .iter()
-            .enumerate()
-            .map(|(slot, &code)| {
-                let score = Score::from_bits((slot >> 3) as u16 | (slot as u16 & 7) << 13);
-                let freed = match loss {
-                    _ if free.frees(score) => write::FREE,
-                    Some(loss) if free.up_to_capture && score.is_draw() => write::one_of(code, loss as u16),
-                    _ => code,
-                };
-                [code, freed]
-            })
-            .collect();
-        Self {
-            side,
-            palette,
-            stored,
-            codes,
-            only_value,
-        }
-    }
-
-    fn score(&self, entry: u64) -> Score {
-        let score = self.side.values.score(entry);
-        if self.only_value {
-            Score::new(score.value(), 0)
-        } else {
-            score
-        }
-    }
-
-    /// The code of a score, or which ones an entry may hold.
-    #[inline(always)]
-    fn code(&self, score: Score, free: bool) -> u16 {
-        self.codes.get(slot(score)).map_or(0, |codes| codes[usize::from(free)])
-    }
-
-    fn codes(&self, order: &StoredOrder<'_, R>, range: Range<u64>, codes: &mut [u16]) {
-        let values = &self.side.values;
-        let mut codes = codes.iter_mut();
-        let mut put = |code: u16| {
-            if let Some(slot) = codes.next() {
-                *slot = code;
-            }
-        };
-        if values.only_outcomes() {
-            let codes: [u16; 8] = std::array::from_fn(|n| match n as u8 {
-                outcome if outcome & 3 == GAP_OUTCOME => write::FREE,
-                outcome => self.code(Values::score_of(outcome & 3), outcome > 3),
-            });
-            order.for_each(range, |entry| {
-                put(codes[usize::from(values.outcome(entry) | u8::from(values.is_free(entry)) << 2)]);
-            });
-        } else {
-            // Looking is a load for each entry.
-            let frees = self.codes.iter().any(|[own, freed]| own != freed);
-            order.for_each(range, |entry| {
-                put(if values.is_gap(entry) {
-                    write::FREE
-                } else {
-                    self.code(self.score(entry), frees && values.is_free(entry))
-                });
-            });
-        }
-    }
-
-    /// The lowest stored index with the longest win.
-    fn longest_win(&self, order: &StoredOrder<'_, R>) -> Option<u64> {
-        let wins = self
-            .palette
-            .iter()
-            .map(PaletteEntry::score)
-            .filter(|score| score.is_win());
-        let longest = wins.max_by_key(|score| score.distance())?;
-        const CHUNK: u64 = 1 << 16;
-        let len = order.index().len();
-        (0..len.div_ceil(CHUNK)).into_par_iter().find_map_first(|chunk| {
-            let from = chunk * CHUNK;
-            let (mut at, mut found) = (from, None);
-            order.for_each(from..(from + CHUNK).min(len), |entry| {
-                if found.is_none() && !self.side.values.is_gap(entry) && self.score(entry) == longest {
-                    found = Some(at);
-                }
-                at += 1;
-            });
-            found
-        })
-    }
 }

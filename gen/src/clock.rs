@@ -1,5 +1,6 @@
 //! What a run costs: processor time and anonymous memory.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
@@ -8,8 +9,43 @@ use rustix::time::{ClockId, clock_gettime};
 
 /// Processor time of all threads of this process so far, in seconds.
 pub(crate) fn cpu_seconds() -> f64 {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+    nanoseconds(ClockId::ProcessCPUTime) as f64 * 1e-9
+}
+
+fn nanoseconds(clock: ClockId) -> u64 {
+    let time = clock_gettime(clock);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// Adds up the processor time of one kind of work, whoever does it. A thread
+/// that waits for others in a parallel loop may meanwhile take up work of
+/// another kind; so each piece of work that threads take is measured by itself,
+/// and what is measured inside it counts there, not here.
+#[derive(Debug, Default)]
+pub(crate) struct Meter(AtomicU64);
+
+thread_local! {
+    /// Nanoseconds of this thread that have been measured inside the work
+    /// being measured.
+    static INSIDE: Cell<u64> = const { Cell::new(0) };
+}
+
+impl Meter {
+    /// Does the work and adds its time.
+    pub(crate) fn measure<T>(&self, work: impl FnOnce() -> T) -> T {
+        let start = nanoseconds(ClockId::ThreadCPUTime);
+        let before = INSIDE.replace(0);
+        let result = work();
+        let all = nanoseconds(ClockId::ThreadCPUTime).saturating_sub(start);
+        let inside = INSIDE.replace(before + all);
+        self.0.fetch_add(all.saturating_sub(inside), Relaxed);
+        result
+    }
+
+    /// Seconds so far.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.0.load(Relaxed) as f64 * 1e-9
+    }
 }
 
 /// One figure, in bytes, from a file of `Name: 123 kB` lines; `None` where
@@ -49,4 +85,32 @@ pub(crate) fn with_peak_memory<T: Send>(work: impl FnOnce() -> T + Send) -> (T, 
     });
     look();
     (result, peak.load(Relaxed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spin(seconds: f64) {
+        let start = nanoseconds(ClockId::ThreadCPUTime);
+        while ((nanoseconds(ClockId::ThreadCPUTime) - start) as f64) < seconds * 1e9 {
+            std::hint::spin_loop();
+        }
+    }
+
+    #[test]
+    fn work_inside_other_work_counts_once() {
+        let (outer, inner) = (Meter::default(), Meter::default());
+        let start = nanoseconds(ClockId::ThreadCPUTime);
+        outer.measure(|| {
+            spin(0.01);
+            inner.measure(|| {
+                spin(0.02);
+                outer.measure(|| spin(0.01));
+            });
+        });
+        let all = (nanoseconds(ClockId::ThreadCPUTime) - start) as f64 * 1e-9;
+        assert!(outer.seconds() >= 0.02 && inner.seconds() >= 0.02);
+        assert!(outer.seconds() + inner.seconds() <= all);
+    }
 }

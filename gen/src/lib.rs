@@ -29,6 +29,7 @@ mod slice;
 mod solved;
 mod stored;
 mod summary;
+mod table_writer;
 mod unit;
 mod values;
 mod verify;

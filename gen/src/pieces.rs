@@ -3,6 +3,7 @@
 
 use petrov_games::{Bits, Kind, Placement, Rulebook, Side};
 use petrov_probe::MovingDigit;
+use rayon::prelude::*;
 
 /// All placements of one side's moving pieces on a board, numbered as by
 /// [`MovingDigit`] over all squares, whatever else stands there. A set of k
@@ -48,7 +49,7 @@ impl<R: Rulebook> PieceSets<R> {
             },
         );
         let rank = |placement: &R::Placement| digit.rank(placement, Side::Own, squares) as u32;
-        let moved = |placement: &R::Placement, image: &dyn Fn(R::Set) -> R::Set| {
+        let moved = |placement: &R::Placement, image: &(dyn Fn(R::Set) -> R::Set + Sync)| {
             let mut out = R::Placement::default();
             for (kind, _) in kinds {
                 out.add(Side::Own, *kind, image(placement.pieces(Side::Own, *kind)));
@@ -56,7 +57,7 @@ impl<R: Rulebook> PieceSets<R> {
             out
         };
         let turned: Vec<u32> = pieces
-            .iter()
+            .par_iter()
             .map(|placement| rank(&moved(placement, &|set| rulebook.turned_set(set))))
             .collect();
         let mut images: Vec<Vec<u32>> = Vec::new();
@@ -77,8 +78,14 @@ impl<R: Rulebook> PieceSets<R> {
                 })
             };
             images.push(match pair {
-                Some((first, second)) => images[first].iter().map(|set| images[second][*set as usize]).collect(),
-                None => pieces.iter().map(|placement| rank(&moved(placement, &image))).collect(),
+                Some((first, second)) => images[first]
+                    .par_iter()
+                    .map(|set| images[second][*set as usize])
+                    .collect(),
+                None => pieces
+                    .par_iter()
+                    .map(|placement| rank(&moved(placement, &image)))
+                    .collect(),
             });
         }
         // Words of a kind are numbered like sets with one piece less of it.
@@ -102,22 +109,30 @@ impl<R: Rulebook> PieceSets<R> {
             );
             word_ends.push(words.len() as u32);
         }
-        let mut lanes = Vec::with_capacity(number * usize::from(digit.pieces()));
-        let mut joined = vec![NO_SET; words.len() * R::Set::WIDTH as usize];
-        let mut examples = vec![NO_SET; words.len()];
-        for (set, placement) in pieces.iter().enumerate() {
+        let count = usize::from(digit.pieces());
+        let mut lanes = vec![(0, 0); number * count];
+        let lanes_of = |placement: &R::Placement, lanes: &mut [(u32, u8)]| {
             let mut first = 0;
+            let mut lanes = lanes.iter_mut();
             for (n, (kind, _)) in kinds.iter().enumerate() {
-                for square in placement.pieces(Side::Own, *kind).squares() {
+                for (square, lane) in placement.pieces(Side::Own, *kind).squares().zip(&mut lanes) {
                     let mut others = *placement;
                     others.take(square);
-                    let word = first + fewer[n].rank(&others, Side::Own, squares) as u32;
-                    lanes.push((word, square));
-                    joined[word as usize * R::Set::WIDTH as usize + usize::from(square)] = set as u32;
-                    examples[word as usize] = set as u32;
+                    *lane = (first + fewer[n].rank(&others, Side::Own, squares) as u32, square);
                 }
                 first = word_ends[n];
             }
+        };
+        if count > 0 {
+            let work = lanes.par_chunks_mut(count).zip(&pieces);
+            work.for_each(|(lanes, placement)| lanes_of(placement, lanes));
+        }
+        let mut joined = vec![NO_SET; words.len() * R::Set::WIDTH as usize];
+        let mut examples = vec![NO_SET; words.len()];
+        for (at, (word, square)) in lanes.iter().enumerate() {
+            let (word, set) = (*word as usize, (at / count) as u32);
+            joined[word * R::Set::WIDTH as usize + usize::from(*square)] = set;
+            examples[word] = set;
         }
         Self {
             digit,

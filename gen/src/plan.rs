@@ -487,14 +487,22 @@ impl Plan {
         // Program and buffers of the compressor for each thread.
         let base = (6 << 20) + threads * (6 << 20);
         for pass in &self.passes {
-            let mut kept = 0u64;
+            let (mut kept, mut writing) = (0u64, 0u64);
             let mut held: HashMap<usize, u64> = HashMap::new();
             for step in &pass.steps {
                 let slice = &self.slices[step.slice];
                 let (making, keeping) = values_bytes(rulebook, &slice.material, pass.metric);
                 let scratch = scratch_bytes(rulebook, &slice.material, pass.metric, threads);
-                // Solving and then writing; what loading takes is less.
-                let working = scratch.max(order_bytes(rulebook, &slice.material));
+                // Solving, with the tables before being written meanwhile if
+                // there are threads for both, and then writing; what loading
+                // takes is less.
+                let orders = order_bytes(rulebook, &slice.material);
+                let working = orders.max(scratch.saturating_add(writing));
+                writing = if threads > 1 && !step.write.is_empty() {
+                    orders
+                } else {
+                    0
+                };
                 self.memory_bytes = self
                     .memory_bytes
                     .max(base.saturating_add(kept).saturating_add(making).saturating_add(working));

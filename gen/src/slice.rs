@@ -10,6 +10,7 @@ use petrov_games::{Army, Bits, Kind, Material, Placement, Rulebook, Side as Of, 
 use petrov_probe::{Digit, DigitOrder, Metric, SliceIndex, binomial, set_unrank};
 use rayon::prelude::*;
 
+use crate::clock::Meter;
 use crate::pieces::PieceSets;
 use crate::solved::{Side, Solved};
 use crate::unit::{Rows, Standing, Unit, UnitFrame};
@@ -50,6 +51,7 @@ struct Slice<'a, R: Rulebook> {
     sides: &'a [Arc<Side<R::Set>>],
     /// For each symmetry the one that undoes it.
     inverses: Vec<u8>,
+    meter: &'a Meter,
 }
 
 /// Units that can be solved at the same time. There may be tens of millions
@@ -89,8 +91,15 @@ impl<R: Rulebook> SliceSolver<R> {
 
     /// Solves a slice and leaves it in `solved`, which must hold every slice
     /// that this one converts into. `done` is counted up by the positions
-    /// solved.
-    pub(crate) fn solve(&mut self, material: Material, metric: Metric, solved: &mut Solved<R>, done: &AtomicU64) {
+    /// solved, `meter` by the time of all threads.
+    pub(crate) fn solve(
+        &mut self,
+        material: Material,
+        metric: Metric,
+        solved: &mut Solved<R>,
+        done: &AtomicU64,
+        meter: &Meter,
+    ) {
         let (white, black) = (material.white(), material.black());
         let symmetries = Arc::new(self.rulebook.symmetries(&white, &black));
         // Sets of pieces that are no longer asked for can be large.
@@ -140,11 +149,13 @@ impl<R: Rulebook> SliceSolver<R> {
                 opp: [&own[1], &own[0]],
                 rows,
                 single: !standing && material.is_even(),
+                meter,
                 sideways: standing && rulebook.sideways(),
             },
             solved: &*solved,
             sides: &sides,
             inverses: symmetries.iter().map(inverse).collect(),
+            meter,
         };
         slice.solve(done);
     }
@@ -177,6 +188,7 @@ fn folded_rows<R: Rulebook>(rulebook: &R, index: &SliceIndex<R::Set>, opp: &Piec
         weights.push(members);
     }
     let classes = (0..opp.len() as u32)
+        .into_par_iter()
         .map(|set| {
             let set = opp.turned(set);
             let row = rows[set as usize];
@@ -216,8 +228,8 @@ impl<R: Rulebook> Slice<'_, R> {
                     || Unit::new(1),
                     |unit, task| {
                         let units = task * each..((task + 1) * each).min(level.len());
-                        let positions = units.map(|number| self.solve_unit(unit, &level, number)).sum();
-                        done.fetch_add(positions, Relaxed);
+                        let solve = || units.map(|number| self.solve_unit(unit, &level, number)).sum();
+                        done.fetch_add(self.meter.measure(solve), Relaxed);
                     },
                 );
             }
@@ -434,7 +446,8 @@ impl<R: Rulebook> Slice<'_, R> {
             }
         };
         if side.index.scale(Digit::Standing) > 4 * TASK_POSITIONS {
-            fitting.par_chunks(ROWS_KEPT).enumerate().for_each(keep_rows);
+            let chunks = fitting.par_chunks(ROWS_KEPT).enumerate();
+            chunks.for_each(|chunk| self.meter.measure(|| keep_rows(chunk)));
         } else {
             fitting.chunks(ROWS_KEPT).enumerate().for_each(keep_rows);
         }

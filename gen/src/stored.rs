@@ -59,12 +59,30 @@ impl<'a, R: Rulebook> StoredOrders<'a, R> {
         }
     }
 
+    /// Makes what several orders need, in parallel. Without it the first who
+    /// asks makes it.
+    pub(crate) fn prepare(&self, orders: &[DigitOrder]) {
+        let mut choices: Vec<DigitOrder> = Vec::new();
+        for order in orders {
+            if choices.iter().all(|other| choice(other) != choice(order)) {
+                choices.push(*order);
+            }
+        }
+        choices.into_par_iter().for_each(|order| {
+            self.index(order);
+        });
+    }
+
+    fn index(&self, order: DigitOrder) -> Option<&SliceIndex<R::Set>> {
+        let index = || SliceIndex::new(self.rulebook, &self.own, &self.opp, order);
+        self.indices[choice(&order)].get_or_init(index).as_ref()
+    }
+
+    /// Not to be called from parallel loops: what it makes may take one, in
+    /// which a thread that waits would come upon another call.
     pub(crate) fn get(&self, order: DigitOrder) -> Option<StoredOrder<'a, R>> {
         let solving = self.solving;
-        let choice = usize::from(order.own_standing_first) * 2 + usize::from(order.own_moving_first);
-        let index = || SliceIndex::new(self.rulebook, &self.own, &self.opp, order);
-        let index = self.indices[choice].get_or_init(index).as_ref()?;
-        let stored = index.with_significance(order.significance);
+        let stored = self.index(order)?.with_significance(order.significance);
         let has_standing = [&self.own, &self.opp].map(|army| self.rulebook.standing(army) > 0);
         let has_moving = [&self.own, &self.opp].map(|army| !self.rulebook.moving(army).is_empty());
         let moving_alike = order.own_moving_first == DigitOrder::SOLVING.own_moving_first;
@@ -143,27 +161,29 @@ impl<'a, R: Rulebook> StoredOrders<'a, R> {
             self.solving.scale(Digit::FirstMoving),
             self.solving.scale(Digit::LastMoving),
         );
-        let mut places = Vec::with_capacity((first_range * last_range) as usize);
-        own.each(
-            &R::Placement::default(),
-            Side::Own,
-            region,
-            &mut |pieces: &R::Placement| {
-                let own_squares = pieces.side(Side::Own);
-                opp.each(
-                    pieces,
-                    Side::Opponent,
-                    region & !own_squares,
-                    &mut |all: &R::Placement| {
-                        let opp_digit = opp.rank(all, Side::Opponent, region);
-                        let own_digit = own.rank(all, Side::Own, region & !all.side(Side::Opponent));
-                        places.push((opp_digit * first_scale + own_digit * last_scale) as u32);
-                    },
-                );
-            },
-        );
-        places.into()
+        let places: Vec<Vec<u32>> = (0..first_range)
+            .into_par_iter()
+            .map(|first| {
+                let mut pieces = R::Placement::default();
+                own.place(first, &mut pieces, Side::Own, region);
+                let mut places = Vec::with_capacity(last_range as usize);
+                let rest = region & !pieces.side(Side::Own);
+                opp.each(&pieces, Side::Opponent, rest, &mut |all: &R::Placement| {
+                    let opp_digit = opp.rank(all, Side::Opponent, region);
+                    let own_digit = own.rank(all, Side::Own, region & !all.side(Side::Opponent));
+                    places.push((opp_digit * first_scale + own_digit * last_scale) as u32);
+                });
+                places
+            })
+            .collect();
+        places.concat().into()
     }
+}
+
+/// Which index an order needs: orders of one choice differ in which digit
+/// changes fastest.
+fn choice(order: &DigitOrder) -> usize {
+    usize::from(order.own_standing_first) * 2 + usize::from(order.own_moving_first)
 }
 
 impl<R: Rulebook> StoredOrder<'_, R> {

@@ -7,6 +7,7 @@ use petrov_probe::Digit;
 use petrov_probe::format::FreeEntries;
 use rayon::prelude::*;
 
+use crate::clock::Meter;
 use crate::solved::Side;
 
 /// What one side to move of a slice holds.
@@ -24,7 +25,7 @@ pub(crate) struct Count {
 }
 
 impl Summary {
-    pub(crate) fn of<B: Bits>(side: &Side<B>, free: FreeEntries) -> Self {
+    pub(crate) fn of<B: Bits>(side: &Side<B>, free: FreeEntries, meter: &Meter) -> Self {
         let index = &side.index;
         // In solving order the first digit that has more than one value is
         // the one that symmetries fold.
@@ -57,7 +58,7 @@ impl Summary {
         };
         let counts = (0..leads.div_ceil(chunk))
             .into_par_iter()
-            .map(|n| count(n * chunk))
+            .map(|n| meter.measure(|| count(n * chunk)))
             .reduce(Vec::new, |mut a, b| {
                 if a.len() < b.len() {
                     a.resize(b.len(), Count::default());

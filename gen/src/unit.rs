@@ -52,6 +52,7 @@ use block::{Arrival, Block, Free, Task};
 use cells::Cells;
 use desk::Desk;
 
+use crate::clock::Meter;
 use crate::large_pages::make_room;
 use crate::pieces::PieceSets;
 use crate::solved::Solved;
@@ -85,6 +86,8 @@ pub(crate) struct UnitFrame<'a, R: Rulebook> {
     pub(crate) single: bool,
     /// Standing pieces may move along their rank.
     pub(crate) sideways: bool,
+    /// Of the work that threads take.
+    pub(crate) meter: &'a Meter,
 }
 
 /// Where the standing pieces of a unit can be.
@@ -516,7 +519,9 @@ impl<B: Bits> Unit<B> {
         if desks.len() == 1 {
             groups.for_each(work);
         } else {
-            groups.collect::<Vec<_>>().into_par_iter().for_each(work);
+            let groups: Vec<_> = groups.collect();
+            let groups = groups.into_par_iter().with_max_len(1);
+            groups.for_each(|group| at.frame.meter.measure(|| work(group)));
         }
     }
 

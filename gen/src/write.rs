@@ -12,6 +12,8 @@ use petrov_probe::FormatError;
 use petrov_probe::format::{BlockSum, Header, HeaderParts, file_checksum};
 use petrov_probe::pack::{PackError, Packing};
 use rayon::prelude::*;
+
+use crate::clock::Meter;
 use zstd::bulk::Compressor;
 use zstd::zstd_safe::CParameter;
 
@@ -125,6 +127,17 @@ pub fn write_table(
     source: &impl CodeSource,
     level: i32,
 ) -> Result<WriteReport, WriteError> {
+    write_measured(path, parts, source, level, &Meter::default())
+}
+
+/// As [`write_table`], with a meter for the work of all threads.
+pub(crate) fn write_measured(
+    path: &Path,
+    parts: &HeaderParts,
+    source: &impl CodeSource,
+    level: i32,
+    meter: &Meter,
+) -> Result<WriteReport, WriteError> {
     let header_error = |source| WriteError::Header {
         path: path.to_owned(),
         source,
@@ -162,10 +175,12 @@ pub fn write_table(
                 // One by one: some blocks take many times as long as others.
                 .with_max_len(1)
                 .map(|at| {
-                    let mut worker = workers.take();
-                    let block = work.compress(&mut worker, start + at as u64);
-                    workers.give(worker);
-                    block
+                    meter.measure(|| {
+                        let mut worker = workers.take();
+                        let block = work.compress(&mut worker, start + at as u64);
+                        workers.give(worker);
+                        block
+                    })
                 })
                 .collect::<Result<_, _>>()?;
             for block in blocks {
