@@ -485,27 +485,33 @@ impl Plan {
             threads => threads,
         } as u64;
         // Program and buffers of the compressor for each thread.
-        let base = (6 << 20) + threads * (6 << 20);
+        let base = (6 << 20) + threads * (8 << 20);
         for pass in &self.passes {
             let (mut kept, mut writing) = (0u64, 0u64);
             let mut held: HashMap<usize, u64> = HashMap::new();
             for step in &pass.steps {
                 let slice = &self.slices[step.slice];
                 let (making, keeping) = values_bytes(rulebook, &slice.material, pass.metric);
-                let scratch = scratch_bytes(rulebook, &slice.material, pass.metric, threads);
+                let (solving, cells) = scratch_bytes(rulebook, &slice.material, pass.metric, threads);
+                let orders = order_bytes(rulebook, &slice.material);
+                // Values take no memory before they are kept. In a slice of one
+                // unit that is when only its cells are still there.
+                let stands = slice.material.count(rulebook.standing_letter()) > 0;
+                let solving = if stands {
+                    solving.saturating_add(making)
+                } else {
+                    solving.max(cells.saturating_add(making))
+                };
                 // Solving, with the tables before being written meanwhile if
                 // there are threads for both, and then writing; what loading
                 // takes is less.
-                let orders = order_bytes(rulebook, &slice.material);
-                let working = orders.max(scratch.saturating_add(writing));
+                let working = solving.saturating_add(writing).max(making.saturating_add(orders));
                 writing = if threads > 1 && !step.write.is_empty() {
                     orders
                 } else {
                     0
                 };
-                self.memory_bytes = self
-                    .memory_bytes
-                    .max(base.saturating_add(kept).saturating_add(making).saturating_add(working));
+                self.memory_bytes = self.memory_bytes.max(base.saturating_add(kept).saturating_add(working));
                 kept = kept.saturating_add(keeping);
                 held.insert(step.slice, keeping);
                 for drop in &step.drop {
@@ -520,8 +526,9 @@ impl Plan {
                 }
             }
         }
-        // What an allocator holds beyond what is asked of it, as measured.
-        self.memory_bytes += self.memory_bytes / 4;
+        // What an allocator holds beyond what is asked of it, as measured; it
+        // is the smaller part that is not in large arrays.
+        self.memory_bytes += self.memory_bytes / 8;
     }
 }
 
@@ -532,8 +539,14 @@ fn values_bytes<R: Rulebook>(rulebook: &R, material: &Material, metric: Metric) 
     for view in material.views() {
         let (own, opp) = material.armies(*view);
         let len = SliceIndex::unfolded_len(rulebook, &own, &opp).unwrap_or(u64::MAX / 16);
-        // Folded; a few sets that are their own images make it a little more.
-        let len = if fold > 1 { len / fold + len / 16 } else { len };
+        // Folded; a few sets that are their own images make it more, the fewer
+        // pieces the more. KvK has 10 classes of a king, not 8.
+        let pieces = own.pieces().min(opp.pieces());
+        let len = if fold > 1 {
+            len / fold + ((len / fold) >> (2 * pieces).min(63))
+        } else {
+            len
+        };
         let (making, keeping) = Values::bytes(metric, len);
         sum = (sum.0 + making, sum.1 + keeping);
     }
@@ -585,8 +598,8 @@ fn order_bytes<R: Rulebook>(rulebook: &R, material: &Material) -> u64 {
     standing.saturating_add(moving)
 }
 
-/// Bytes in which units are solved.
-fn scratch_bytes<R: Rulebook>(rulebook: &R, material: &Material, metric: Metric, threads: u64) -> u64 {
+/// Bytes in which units are solved, and of these the ones of cells.
+fn scratch_bytes<R: Rulebook>(rulebook: &R, material: &Material, metric: Metric, threads: u64) -> (u64, u64) {
     let squares = rulebook.squares().count();
     let symmetries = fold(rulebook, material);
     let (white, black) = (material.white(), material.black());
@@ -610,23 +623,24 @@ fn scratch_bytes<R: Rulebook>(rulebook: &R, material: &Material, metric: Metric,
     } else {
         &[View::White, View::Black]
     };
-    let unit: u64 = halves
-        .iter()
-        .map(|view| {
-            let (own, opp) = material.armies(*view);
-            let [own_sets, opp_sets] = [&own, &opp].map(|army| MovingDigit::new(&rulebook.moving(army)).ways(squares));
-            let rows = opp_sets.div_ceil(fold).saturating_mul(arrangements(&opp));
-            let cells = own_sets.saturating_mul(arrangements(&own));
-            let words = words(&rulebook.moving(&own), squares);
-            let words = if words == 0 && sideways { 1 } else { words }.saturating_mul(arrangements(&own));
-            rows.saturating_mul(UnitFrame::<R>::row_bytes(metric, cells, words))
-        })
-        .fold(0, u64::saturating_add);
+    let sizes = halves.iter().map(|view| {
+        let (own, opp) = material.armies(*view);
+        let [own_sets, opp_sets] = [&own, &opp].map(|army| MovingDigit::new(&rulebook.moving(army)).ways(squares));
+        let rows = opp_sets.div_ceil(fold).saturating_mul(arrangements(&opp));
+        let cells = own_sets.saturating_mul(arrangements(&own));
+        let words = words(&rulebook.moving(&own), squares);
+        let words = if words == 0 && sideways { 1 } else { words }.saturating_mul(arrangements(&own));
+        let (all, cells) = UnitFrame::<R>::row_bytes(metric, cells, words);
+        (rows.saturating_mul(all), rows.saturating_mul(cells))
+    });
+    let (unit, cells) = sizes.fold((0u64, 0u64), |sum, size| {
+        (sum.0.saturating_add(size.0), sum.1.saturating_add(size.1))
+    });
     // The list of units holds a number for each.
     let list = digits(rulebook, material).0.saturating_mul(8);
-    [sets[0], sets[1], list, unit.saturating_mul(units)]
-        .into_iter()
-        .fold(0, u64::saturating_add)
+    let all = [sets[0], sets[1], list, unit.saturating_mul(units)];
+    let sets = sets[0].saturating_add(sets[1]);
+    (all.into_iter().fold(0, u64::saturating_add), cells.saturating_add(sets))
 }
 
 /// Words of the lanes of such pieces.

@@ -242,13 +242,14 @@ impl<R: Rulebook> UnitFrame<'_, R> {
         if self.single { 1 } else { 2 }
     }
 
-    /// Bytes that one row takes while a unit is solved: its cells, its words
-    /// and what it sends and receives at most.
-    pub(crate) fn row_bytes(metric: Metric, cells: u64, words: u64) -> u64 {
+    /// Bytes that one row takes while a unit is solved (its cells, its words and
+    /// what it sends and receives at most), and of these the ones of cells.
+    pub(crate) fn row_bytes(metric: Metric, cells: u64, words: u64) -> (u64, u64) {
         let arrivals = cells / Block::CELLS_PER_ARRIVAL as u64 * size_of::<Arrival>() as u64;
-        Cells::row_bytes(metric, cells)
-            .saturating_add((size_of::<R::Set>() as u64).saturating_mul(words))
-            .saturating_add(arrivals.saturating_mul(2))
+        let words = (size_of::<R::Set>() as u64).saturating_mul(words);
+        let cells = Cells::row_bytes(metric, cells);
+        let all = cells.saturating_add(words).saturating_add(arrivals.saturating_mul(2));
+        (all, cells)
     }
 }
 
