@@ -14,6 +14,7 @@ mod piece;
 mod rule_file;
 mod rule_text;
 mod spelling;
+mod square_sets;
 
 pub use bits::{Bits, Squares};
 pub use catalogue::{AddGameError, AnyGame, Games, UnknownGame};
@@ -26,3 +27,5 @@ pub use material::{Army, MAX_PIECES, Material, MaterialError, View};
 pub use piece::{Colour, Ending, Kind, Outcome, Side};
 pub use rule_file::{Axes, RuleFile};
 pub use rule_text::{RuleError, RuleErrorKind};
+pub use spelling::near;
+pub use square_sets::{SQUARE_SETS, named_squares, square_by_name};

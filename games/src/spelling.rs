@@ -16,7 +16,8 @@ pub(crate) fn shortened(text: &str) -> String {
 }
 
 /// The known words that `word` may have been meant for, nearest first.
-pub(crate) fn near<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+#[must_use]
+pub fn near<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let word = word.to_lowercase();
     if word.is_empty() || word.len() > LONGEST {
         return Vec::new();
