@@ -148,6 +148,21 @@ used, but move generation and index are: an error in these is not seen. A table 
 if its distances are right, or if its values agree with proved distances. Without these, values
 can only be `consistent` with each other. Exit status 1 if anything is wrong.")]
     Verify(VerifyOptions),
+    /// Check statements about draw rules and endings against tables
+    #[command(after_help = "Examples:
+  petrov claims                                  every statement known, tables up to four pieces
+  petrov claims russian
+  petrov claims --id ru-3v1-15
+  petrov claims russian --id ru-3v1-road --exceptions drawn-or-not.txt
+  petrov claims --file mine.toml                 statements of your own, see docs/claims.md
+  petrov claims --id en-3v2-40 --max-pieces 5 --json
+  petrov claims --max-pieces 5 --document docs   write docs/draw-rules.md with its pictures
+
+Tables that are missing are built first. A statement `holds`, `holds-except` (fewer than half of the
+positions asked about are exceptions), `fails`, is `empty` (no position was asked about) or is
+`not-evaluated` (more pieces are needed than --max-pieces allows). Of several longest wins the one is shown
+whose FEN comes first in alphabetical order. Exit status 1 if a statement has an exception.")]
+    Claims(ClaimsOptions),
     /// Print the header of a table file
     #[command(after_help = "Examples:
   petrov info tables/russian/KKKvK.dtw.petrov
@@ -294,6 +309,34 @@ pub(crate) struct VerifyOptions {
     /// Worker threads [default: one for each processor]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, value_parser = clap::value_parser!(u16).range(..1025))]
     pub(crate) threads: u16,
+    /// Answer with one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct ClaimsOptions {
+    /// Name of a game, see `petrov games` [default: all that statements are about]
+    pub(crate) game: Option<String>,
+    /// Evaluate this statement only; may be repeated
+    #[arg(long, value_name = "ID")]
+    pub(crate) id: Vec<String>,
+    /// File of statements to evaluate instead of the built-in ones; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Vec<PathBuf>,
+    /// Most pieces of any table, kings included; what needs more is not evaluated
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(2..=12))]
+    pub(crate) max_pieces: u8,
+    /// Write the FEN of every exception to a file, one a line; if there are several answers, each
+    /// begins with a line `# ID GAME`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) exceptions: Option<PathBuf>,
+    /// Write a page `draw-rules.md` about it into a folder, and its pictures into `draw-rules`
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["exceptions", "json"])]
+    pub(crate) document: Option<PathBuf>,
+    /// Worker threads [default: one for each processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
+    pub(crate) threads: Option<u16>,
     /// Answer with one JSON document
     #[arg(long)]
     pub(crate) json: bool,

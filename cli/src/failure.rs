@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 
 use petrov_games::{AddGameError, UnknownGame};
+use petrov_gen::claims::{ClaimError, EvaluateError};
 use petrov_gen::{BuildError, PlanError, VerifyError, WhatError};
 use petrov_probe::{OpenError, ProbeError, TableError};
 
@@ -72,7 +73,7 @@ macro_rules! broken {
     )*};
 }
 
-usage!(UnknownGame, AddGameError, WhatError);
+usage!(UnknownGame, AddGameError, WhatError, ClaimError);
 broken!(OpenError, TableError, BuildError);
 
 impl From<PlanError> for Failure {
@@ -89,6 +90,18 @@ impl From<VerifyError> for Failure {
         match error {
             VerifyError::What(error) => error.into(),
             VerifyError::Open(_) | VerifyError::Threads(_) => Self::Broken(error.to_string()),
+        }
+    }
+}
+
+impl From<EvaluateError> for Failure {
+    fn from(error: EvaluateError) -> Self {
+        match error {
+            EvaluateError::Plan(error) => error.into(),
+            EvaluateError::Foreign { .. } => Self::Usage(error.to_string()),
+            EvaluateError::Probe(_) | EvaluateError::Write(_) | EvaluateError::Threads(_) => {
+                Self::Broken(error.to_string())
+            }
         }
     }
 }

@@ -103,7 +103,7 @@ fn metrics_in_words(metrics: &[Metric]) -> String {
 }
 
 /// What is to be done, in a few lines.
-fn plan_in_words<G: Game>(game: &G, options: &BuildOptions, plan: &Plan, setting: &Setting) -> String {
+pub(crate) fn plan_in_words<G: Game>(game: &G, options: &BuildOptions, plan: &Plan, setting: &Setting) -> String {
     let tables: usize = plan.slices.iter().map(|slice| slice.missing.len()).sum();
     let present: usize = plan.slices.iter().map(|slice| slice.present.len()).sum();
     let metrics = metrics_in_words(&options.metrics);

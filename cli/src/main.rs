@@ -5,6 +5,7 @@ mod args;
 mod bench;
 mod board;
 mod catalogue;
+mod claims;
 mod failure;
 mod games_page;
 mod generate;
@@ -89,6 +90,7 @@ fn run(command: &Command, setting: &Setting, output: &mut Output) -> Result<(), 
             on_game!(&options.game, game => annotate::annotate(game, options, setting, output))
         }
         Command::Verify(options) => on_game!(&options.game, game => verify::verify(game, options, setting, output)),
+        Command::Claims(options) => claims::claims(options, setting, output),
         Command::Info(options) => info::info(options, output),
         Command::Bench(BenchCommand::Probe(options)) => {
             on_game!(&options.game, game => bench::probe(game, options, setting, output))

@@ -20,6 +20,7 @@
 //! ```
 
 mod build;
+pub mod claims;
 mod clock;
 mod count;
 mod large_pages;
