@@ -351,11 +351,15 @@ impl<R: Rulebook> Slice<'_, R> {
         };
         unit.solve(&self.frame, self.solved, &standing);
         let halves = if own_image { 1 } else { self.frame.halves() };
+        // Where no unit of this size follows, the values get the room.
+        let is_last = level.len() == 1;
+        if is_last {
+            unit.drop_all_but_cells();
+        }
         (0..halves)
             .map(|half| {
                 let kept = self.keep(unit, half, &standing);
-                if level.len() == 1 {
-                    // No unit of this size follows, and the values need room.
+                if is_last {
                     unit.drop_half(half);
                 }
                 kept

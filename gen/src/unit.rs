@@ -441,13 +441,6 @@ impl<B: Bits> Unit<B> {
             clock = Clock { ply: 0, spoilt: true };
             self.each(&at, clock, |task| task.spoil::<SIDEWAYS>());
         }
-        if self.desks.len() > 1 || self.blocks_per_half > 1 {
-            // What is not asked for any more makes room for the values.
-            for half in &mut self.halves {
-                half.won_there = Vec::new();
-                half.blocks.iter_mut().for_each(Block::drop_arrivals);
-            }
-        }
     }
 
     fn blocks(&self) -> impl Iterator<Item = &Block> {
@@ -561,6 +554,15 @@ impl<B: Bits> Unit<B> {
     #[inline(always)]
     pub(crate) fn row(&self, half: usize, row: u32) -> impl Fn(u32) -> (u16, bool) + '_ {
         self.halves[half].cells.scores(row)
+    }
+
+    /// Gives back the memory that only solving needs.
+    pub(crate) fn drop_all_but_cells(&mut self) {
+        self.desks.iter_mut().for_each(|desk| *desk = Mutex::default());
+        for half in &mut self.halves {
+            half.won_there = Vec::new();
+            half.blocks.iter_mut().for_each(Block::drop_arrivals);
+        }
     }
 
     /// Gives back the memory of a half that has been kept.
