@@ -9,7 +9,7 @@ use clap::error::{ContextKind, ErrorKind};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use petrov_gen::What;
-use petrov_probe::{Metric, format};
+use petrov_probe::{Backend, Metric, format};
 
 use crate::failure::{Failure, USAGE};
 use crate::output::{Output, complain};
@@ -53,6 +53,10 @@ pub(crate) struct Common {
     /// Rule file of a game to know besides the built-in ones; may be repeated
     #[arg(long, global = true, help_heading = GLOBAL, value_name = "FILE")]
     pub(crate) rules: Vec<PathBuf>,
+    /// How tables are read: mmap (memory maps), or pread (safe if files may be cut short meanwhile, or
+    /// lie on a disk or network that can fail) [default: mmap]
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "HOW", value_parser = backend)]
+    pub(crate) read: Option<Backend>,
     /// Say nothing but answers and errors
     #[arg(short, long, global = true, help_heading = GLOBAL)]
     pub(crate) quiet: bool,
@@ -163,6 +167,17 @@ positions asked about are exceptions), `fails`, is `empty` (no position was aske
 `not-evaluated` (more pieces are needed than --max-pieces allows). Of several longest wins the one is shown
 whose FEN comes first in alphabetical order. Exit status 1 if a statement has an exception.")]
     Claims(ClaimsOptions),
+    /// List the checksums of all tables, or compare the tables with a list
+    #[command(after_help = "Examples:
+  petrov checksums > BLAKE3SUMS                  a list of all tables in the folder
+  petrov checksums --check BLAKE3SUMS            is every table of the list there, and the same?
+  petrov checksums --check tables/BLAKE3SUMS --ignore-missing
+  b3sum --check BLAKE3SUMS                       the same without Petrov, in the folder of tables
+
+A list has the BLAKE3 hash and the path of each table. Equal tables have equal bytes, whoever built them. The
+repository's tables/BLAKE3SUMS says what the bytes must be (tables/README.md: of which tables).
+Exit status 1 if a table differs, is damaged, or is missing.")]
+    Checksums(ChecksumsOptions),
     /// Print the header of a table file
     #[command(after_help = "Examples:
   petrov info tables/russian/KKKvK.dtw.petrov
@@ -343,6 +358,19 @@ pub(crate) struct ClaimsOptions {
 }
 
 #[derive(Args)]
+pub(crate) struct ChecksumsOptions {
+    /// A list to compare the tables with, or - for standard input
+    #[arg(long, value_name = "FILE")]
+    pub(crate) check: Option<PathBuf>,
+    /// Compare only tables that are there
+    #[arg(long, requires = "check")]
+    pub(crate) ignore_missing: bool,
+    /// Answer with one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
 pub(crate) struct InfoOptions {
     /// A table
     pub(crate) file: PathBuf,
@@ -401,6 +429,13 @@ fn metric(text: &str) -> Result<Metric, String> {
         .into_iter()
         .find(|metric| metric.name() == text)
         .ok_or_else(|| "expected wld, dtw or dtz".to_owned())
+}
+
+fn backend(text: &str) -> Result<Backend, String> {
+    Backend::ALL
+        .into_iter()
+        .find(|backend| backend.name() == text)
+        .ok_or_else(|| "expected mmap or pread".to_owned())
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

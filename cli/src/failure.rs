@@ -5,7 +5,7 @@ use std::io;
 
 use petrov_games::{AddGameError, UnknownGame};
 use petrov_gen::claims::{ClaimError, EvaluateError};
-use petrov_gen::{BuildError, PlanError, VerifyError, WhatError};
+use petrov_gen::{BuildError, LockError, PlanError, VerifyError, WhatError};
 use petrov_probe::{OpenError, ProbeError, TableError};
 
 /// Exit status: the answer is negative.
@@ -74,7 +74,7 @@ macro_rules! broken {
 }
 
 usage!(UnknownGame, AddGameError, WhatError, ClaimError);
-broken!(OpenError, TableError, BuildError);
+broken!(OpenError, TableError, BuildError, LockError);
 
 impl From<PlanError> for Failure {
     fn from(error: PlanError) -> Self {
@@ -114,6 +114,7 @@ impl From<ProbeError> for Failure {
             | ProbeError::Table(_)
             | ProbeError::Foreign { .. }
             | ProbeError::Header { .. }
+            | ProbeError::Circle { .. }
             | ProbeError::NoDistances { .. } => Self::Broken(error.to_string()),
         }
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use petrov_games::Game;
-use petrov_gen::{BuildOptions, BuildReport, Plan, PlannedTable, Progress, build};
-use petrov_probe::Metric;
+use petrov_gen::{BuildOptions, BuildReport, FolderLock, Plan, PlannedTable, Progress, build, stop_writing};
+use petrov_probe::{Backend, Metric};
 use serde::Serialize;
 
 use crate::args::{GenOptions, PlanOptions};
@@ -13,6 +13,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress;
 use crate::setting::Setting;
+use crate::signals;
 use crate::words::{self, Columns};
 
 #[derive(Serialize)]
@@ -78,6 +79,12 @@ fn make_plan<G: Game>(
     memory: Option<u64>,
     setting: &Setting,
 ) -> Result<(BuildOptions, Plan), Failure> {
+    if setting.backend != Backend::Mmap {
+        let how = setting.backend.name();
+        return Err(Failure::Usage(format!(
+            "plan and gen read tables by mmap only, not by {how}"
+        )));
+    }
     let what = options.what.what()?;
     let build_options = BuildOptions {
         metrics: options.metric.clone(),
@@ -252,7 +259,31 @@ pub(crate) fn gen_tables<G: Game>(
     output: &mut Output,
 ) -> Result<(), Failure> {
     let json = options.plan.what.json;
-    let (build_options, plan) = make_plan(game, &options.plan, options.memory, setting)?;
+    // Another build in the same folder would do the same work. It may have
+    // done it, so the plan comes after the lock.
+    let folder = setting
+        .dirs
+        .first()
+        .map(|dir| dir.join(game.name()))
+        .unwrap_or_default();
+    let waiting = || {
+        setting.note(&format!(
+            "another petrov builds tables in {}; waiting until it ends",
+            folder.display()
+        ));
+    };
+    let lock = FolderLock::of_existing(&folder, waiting)?;
+    let mut planned = make_plan(game, &options.plan, options.memory, setting)?;
+    let _lock = match lock {
+        Some(lock) => Some(lock),
+        None if planned.1.is_done() => None,
+        None => {
+            let lock = FolderLock::of(&folder, waiting)?;
+            planned = make_plan(game, &options.plan, options.memory, setting)?;
+            Some(lock)
+        }
+    };
+    let (build_options, plan) = planned;
     for fault in &plan.damaged {
         setting.note(&format!("warning: damaged table, building it again: {fault}"));
     }
@@ -274,6 +305,8 @@ pub(crate) fn gen_tables<G: Game>(
             }
         }
     };
+    let farewell = "stopped; finished tables are kept, and the same command goes on from there";
+    signals::end_with(stop_writing, setting.talks().then(|| farewell.to_owned()));
     let report = progress::watch(&progress, !setting.talks(), announce, || {
         build(game, &plan, &build_options, &progress)
     })?;

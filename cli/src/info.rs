@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::args::InfoOptions;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::setting::Setting;
 use crate::words::{self, Columns};
 
 #[derive(Serialize)]
@@ -146,8 +147,8 @@ impl SideDocument {
 }
 
 /// Prints the header of a table.
-pub(crate) fn info(options: &InfoOptions, output: &mut Output) -> Result<(), Failure> {
-    let table = Table::open(&options.file, &BlockCache::new(0))?;
+pub(crate) fn info(options: &InfoOptions, setting: &Setting, output: &mut Output) -> Result<(), Failure> {
+    let table = Table::open_with(&options.file, &BlockCache::new(0), setting.backend)?;
     let header = table.header();
     let parts = header.parts();
     let document = InfoDocument {

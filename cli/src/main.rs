@@ -5,11 +5,13 @@ mod args;
 mod bench;
 mod board;
 mod catalogue;
+mod checksums;
 mod claims;
 mod failure;
 mod games_page;
 mod generate;
 mod info;
+mod limits;
 mod moves;
 mod output;
 mod probing;
@@ -26,6 +28,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use petrov_games::with_game;
+use petrov_probe::Backend;
 
 use crate::args::{BenchCommand, Command};
 use crate::failure::Failure;
@@ -51,6 +54,9 @@ fn start() -> ExitCode {
         Err(code) => return code,
     };
     signals::survive_file_size_limit();
+    if arguments.common.read == Some(Backend::Pread) {
+        limits::open_as_many_files_as_allowed();
+    }
     let mut output = Output::new();
     let outcome = Setting::new(&arguments.common).and_then(|setting| run(&arguments.command, &setting, &mut output));
     // A negative answer has to reach the reader as well.
@@ -91,7 +97,8 @@ fn run(command: &Command, setting: &Setting, output: &mut Output) -> Result<(), 
         }
         Command::Verify(options) => on_game!(&options.game, game => verify::verify(game, options, setting, output)),
         Command::Claims(options) => claims::claims(options, setting, output),
-        Command::Info(options) => info::info(options, output),
+        Command::Checksums(options) => checksums::checksums(options, setting, output),
+        Command::Info(options) => info::info(options, setting, output),
         Command::Bench(BenchCommand::Probe(options)) => {
             on_game!(&options.game, game => bench::probe(game, options, setting, output))
         }

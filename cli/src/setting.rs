@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use petrov_games::{AnyGame, Games};
-use petrov_probe::{BlockCache, Tables};
+use petrov_probe::{Backend, BlockCache, Tables};
 
 use crate::args::Common;
 use crate::failure::Failure;
@@ -19,6 +19,8 @@ const DIRS_VARIABLE: &str = "PETROV_TABLES";
 pub(crate) struct Setting {
     pub(crate) games: Games,
     pub(crate) dirs: Vec<PathBuf>,
+    /// How tables are read.
+    pub(crate) backend: Backend,
     quiet: bool,
     verbose: bool,
 }
@@ -33,6 +35,7 @@ impl Setting {
         Ok(Self {
             games,
             dirs: dirs(&common.tables),
+            backend: common.read.unwrap_or_default(),
             quiet: common.quiet,
             verbose: common.verbose,
         })
@@ -46,7 +49,7 @@ impl Setting {
     /// Opens the tables. Those that cannot be used are reported when they are
     /// asked for, and with `-v` here.
     pub(crate) fn tables(&self, cache: BlockCache) -> Result<Tables, Failure> {
-        let tables = Tables::open_with(&self.dirs, cache)?;
+        let tables = Tables::open_with(&self.dirs, cache, self.backend)?;
         if self.verbose {
             let count = tables.iter().count();
             self.detail(&format!("{count} tables in {}", self.dirs_in_words()));

@@ -34,6 +34,8 @@ struct TableDocument {
 struct FindingDocument {
     file: String,
     #[serde(skip_serializing_if = "Option::is_none")]
+    material: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     fen: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stored: Option<String>,
@@ -42,11 +44,12 @@ struct FindingDocument {
     what: String,
 }
 
-/// `win 5`, `draw`, `loss 4`; the distance in plies, left out where it is 0.
+/// `win 5`, `draw`, `cursed-win 12`; the distance in plies, left out where it is 0.
 fn score(score: Score) -> String {
+    let value = score.value50().name();
     match score.distance() {
-        0 => score.value().to_string(),
-        plies => format!("{} {plies}", score.value()),
+        0 => value.to_owned(),
+        plies => format!("{value} {plies}"),
     }
 }
 
@@ -54,6 +57,7 @@ impl FindingDocument {
     fn new(finding: &Finding) -> Self {
         Self {
             file: finding.file.display().to_string(),
+            material: finding.material.map(|material| material.to_string()),
             fen: finding.fen.clone(),
             stored: finding.stored.map(score),
             expected: finding.expected.map(score),
@@ -95,8 +99,14 @@ pub(crate) fn verify<G: Game>(
         None => Depth::Every,
     };
     let progress = Progress::default();
-    let threads = usize::from(options.threads);
-    let work = || check(game, options.what, &setting.dirs, depth, threads, &progress);
+    let request = petrov_gen::VerifyOptions {
+        what: options.what,
+        dirs: setting.dirs.clone(),
+        backend: setting.backend,
+        depth,
+        threads: options.threads.into(),
+    };
+    let work = || check(game, &request, &progress);
     let report = progress::watch(&progress, !setting.talks(), || (), work)?;
     let said = if options.json {
         output.json(&VerifyDocument::new(&report))

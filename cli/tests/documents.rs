@@ -53,3 +53,49 @@ fn the_example_of_own_rules_is_as_printed() {
     }
     assert!(commands >= 10, "{commands}");
 }
+
+/// Every file with unsafe code stands in `docs/unsafe.md` with the number of
+/// its blocks, and no other.
+#[test]
+fn the_page_of_unsafe_code_is_complete() {
+    let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    let mut found = Vec::new();
+    let mut folders: Vec<PathBuf> = std::fs::read_dir(&root)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.join("Cargo.toml").exists())
+        .collect();
+    // Put together here, so as not to count this file.
+    let keyword = ["un", "safe"].concat();
+    let openings = [format!("{keyword} {{"), format!("{keyword} impl")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+                let blocks: usize = code
+                    .map(|line| {
+                        openings
+                            .iter()
+                            .map(|opening| line.matches(opening.as_str()).count())
+                            .sum::<usize>()
+                    })
+                    .sum();
+                if blocks > 0 {
+                    let name = path.strip_prefix(&root).unwrap().display().to_string();
+                    found.push(format!("| `{name}` | {blocks} |"));
+                }
+            }
+        }
+    }
+    let page = page("unsafe.md");
+    let listed = page.lines().filter(|line| line.starts_with("| `")).count();
+    assert!(!found.is_empty());
+    assert_eq!(listed, found.len(), "{found:?}");
+    for row in &found {
+        assert!(page.contains(row), "docs/unsafe.md lacks {row}");
+    }
+}

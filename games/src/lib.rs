@@ -2,6 +2,8 @@
 //! endings Petrov solves. Rules are data: a game is a set of axis values read
 //! from a TOML file, never a name in the code.
 
+#![forbid(unsafe_code)]
+
 mod bits;
 mod catalogue;
 pub mod chess;

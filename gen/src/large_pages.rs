@@ -35,6 +35,7 @@ pub(crate) fn zeros<T: FromZeros>(len: usize) -> Box<[T]> {
 
 /// Asks for large pages behind memory that nothing has been written to. It may
 /// be in vain, which changes nothing but the speed.
+#[expect(unsafe_code, reason = "a system call without a safe wrapper")]
 fn ask<T>(room: &mut [T]) {
     let start = room.as_ptr().addr().next_multiple_of(LARGE_PAGE);
     let end = room.as_ptr().addr() + size_of_val(room);

@@ -19,11 +19,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#![deny(unsafe_code)]
+
 mod build;
+mod checksums;
 pub mod claims;
 mod clock;
 mod count;
 mod large_pages;
+mod lock;
 mod pieces;
 mod plan;
 mod slice;
@@ -37,6 +41,12 @@ mod verify;
 mod write;
 
 pub use build::{BuildError, BuildReport, Progress, TableReport, build};
+pub use checksums::{
+    ChecksumList, ChecksumOptions, Checksums, Difference, FileHash, HashedTable, ListError, ListedTable, checksums,
+};
+pub use lock::{FolderLock, LockError};
 pub use plan::{BuildOptions, Plan, PlanError, PlannedSlice, PlannedTable, What, WhatError, materials, plan};
-pub use verify::{CheckedTable, Depth, Finding, MOST_FINDINGS, Verdict, VerifyError, VerifyReport, verify};
-pub use write::{CodeSource, DEFAULT_LEVEL, FREE, WriteError, WriteReport, one_of, write_table};
+pub use verify::{
+    CheckedTable, Depth, Finding, MOST_FINDINGS, Verdict, VerifyError, VerifyOptions, VerifyReport, verify,
+};
+pub use write::{CodeSource, DEFAULT_LEVEL, FREE, WriteError, WriteReport, one_of, stop_writing, write_table};

@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use petrov_probe::FormatError;
 use petrov_probe::format::{BlockSum, Header, HeaderParts, file_checksum};
@@ -517,6 +517,25 @@ impl<S: CodeSource> SideWork<'_, S> {
     }
 }
 
+/// Where this process is writing.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes what this process has written of tables that are not finished, and keeps it from beginning or
+/// finishing another one: threads that try wait for ever. For a process that is about to end; a killed one
+/// leaves a file that the next build removes.
+pub fn stop_writing() {
+    let unfinished = unfinished();
+    for temporary in &*unfinished {
+        // A file that cannot be removed is a leftover like that of a killed process.
+        let _ = fs::remove_file(temporary);
+    }
+    std::mem::forget(unfinished);
+}
+
 /// A file in the making, beside the one it will replace. Removed unless it is finished.
 struct Place {
     file: BufWriter<File>,
@@ -547,6 +566,7 @@ impl Place {
         loop {
             let number = COUNT.fetch_add(1, Ordering::Relaxed);
             let temporary = folder.join(format!("{prefix}{}-{number}", std::process::id()));
+            let mut unfinished = unfinished();
             let opened = OpenOptions::new()
                 .read(true)
                 .write(true)
@@ -561,8 +581,11 @@ impl Place {
             // The lock tells others that this is no leftover. Where there are no locks they cannot
             // take it either, and leave the file alone.
             let _ = file.lock();
+            unfinished.push(temporary.clone());
+            drop(unfinished);
             // One that came between creation and lock has removed it.
             if !temporary.exists() {
+                forget(&temporary);
                 continue;
             }
             let file = BufWriter::with_capacity(1 << 18, file);
@@ -607,7 +630,10 @@ impl Place {
         self.write(&sum)?;
         self.file.flush().map_err(self.failed("write"))?;
         self.file.get_ref().sync_all().map_err(self.failed("sync"))?;
-        fs::rename(&self.temporary, &self.path).map_err(self.failed("move the finished file into place"))?;
+        {
+            let _unfinished = unfinished();
+            fs::rename(&self.temporary, &self.path).map_err(self.failed("move the finished file into place"))?;
+        }
         self.finished = true;
         // Makes the name as durable as the contents.
         File::open(&self.folder)
@@ -622,7 +648,12 @@ impl Drop for Place {
             // The error that led here is the one to report; a leftover goes with the next write.
             let _ = fs::remove_file(&self.temporary);
         }
+        forget(&self.temporary);
     }
+}
+
+fn forget(temporary: &Path) {
+    unfinished().retain(|path| path != temporary);
 }
 
 /// Removes what killed runs left of one table. A file that another process is writing is locked and stays.

@@ -370,15 +370,16 @@ impl SideParts {
             if entry.distance != 0 && (metric == Metric::Wld || entry.value == Value50::Draw) {
                 return impossible("distance", entry.distance, "0 for a draw and in a wld table");
             }
+            // Before it is made a score, which has no room for more.
+            if entry.distance > Score::MAX_DISTANCE {
+                return impossible("distance", entry.distance, format!("at most {}", Score::MAX_DISTANCE));
+            }
             if entry.score().is_spoilt() && metric != Metric::Dtz {
                 return impossible(
                     "value",
                     entry.value.name(),
                     "win, draw or loss in a table that is not dtz",
                 );
-            }
-            if entry.distance > Score::MAX_DISTANCE {
-                return impossible("distance", entry.distance, format!("at most {}", Score::MAX_DISTANCE));
             }
             if !seen.insert((entry.value, entry.distance)) {
                 let value = format!("{} in {} twice", entry.value.name(), entry.distance);
@@ -972,7 +973,7 @@ pub(crate) mod tests {
     #[test]
     fn impossible_parts_name_the_field() {
         type Change = fn(&mut HeaderParts);
-        let cases: [(&str, Change); 20] = [
+        let cases: [(&str, Change); 21] = [
             ("family", |p| p.family = String::new()),
             ("value", |p| p.sides[0].palette[0].value = Value50::CursedWin),
             ("value", |p| {
@@ -995,6 +996,9 @@ pub(crate) mod tests {
             ("distance", |p| p.sides[0].palette[0].distance = 1),
             ("distance", |p| {
                 (p.metric, p.sides[0].palette[0].distance) = (Metric::Dtw, 4096)
+            }),
+            ("distance", |p| {
+                (p.metric, p.sides[0].palette[0].distance) = (Metric::Dtz, u16::MAX);
             }),
             ("palette", |p| p.sides[0].palette[0].value = Value50::Draw),
             ("count of positions", |p| p.sides[0].palette[0].count = u64::MAX),

@@ -7,6 +7,7 @@ mod keys;
 pub mod pack;
 mod prober;
 mod score;
+mod storage;
 mod table;
 
 pub use cache::{BlockCache, CacheStats, DEFAULT_CACHE_BYTES};
@@ -19,4 +20,5 @@ pub use prober::{
     table_path,
 };
 pub use score::{Metric, Score, Value, Value50};
+pub use storage::Backend;
 pub use table::{BlockFault, Table, TableError};

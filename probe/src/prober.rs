@@ -15,6 +15,7 @@ use crate::format::FreeEntries;
 use crate::index::{DigitOrder, SliceIndex};
 use crate::keys::KeyMap;
 use crate::score::{Metric, Score, Value, Value50};
+use crate::storage::Backend;
 use crate::table::{Table, TableError};
 
 /// Why a position could not be looked up.
@@ -70,6 +71,16 @@ pub enum ProbeError {
         /// What the position has that tables do not.
         why: &'static str,
     },
+    /// Distances that never come to an end: not those of any game.
+    #[error(
+        "the tables of {game}/{material} contradict each other: the best line has no end; `petrov verify {game} {material}` says where"
+    )]
+    Circle {
+        /// The game asked for.
+        game: String,
+        /// The material in which the line stays.
+        material: Material,
+    },
     /// A best line needs distances.
     #[error(
         "a line needs a table of distances for {game}/{material}; `petrov gen {game} {material} --metric wld,dtw` builds it"
@@ -119,14 +130,14 @@ impl Tables {
     /// # Errors
     /// A folder that exists but cannot be read.
     pub fn open<P: AsRef<Path>>(dirs: &[P]) -> Result<Self, OpenError> {
-        Self::open_with(dirs, BlockCache::default())
+        Self::open_with(dirs, BlockCache::default(), Backend::Mmap)
     }
 
-    /// As [`Tables::open`] with a cache of your own.
+    /// As [`Tables::open`] with a cache of your own and a choice of how files are read.
     ///
     /// # Errors
     /// A folder that exists but cannot be read.
-    pub fn open_with<P: AsRef<Path>>(dirs: &[P], cache: BlockCache) -> Result<Self, OpenError> {
+    pub fn open_with<P: AsRef<Path>>(dirs: &[P], cache: BlockCache, backend: Backend) -> Result<Self, OpenError> {
         let mut files = Vec::new();
         for dir in dirs {
             let mut found = Vec::new();
@@ -141,7 +152,7 @@ impl Tables {
             cache,
         };
         for path in files {
-            match Table::open(&path, &all.cache) {
+            match Table::open_with(&path, &all.cache, backend) {
                 Ok(table) => all.tables.push(table),
                 Err(error) => {
                     all.faults.insert(path, Arc::new(error));
@@ -514,10 +525,15 @@ impl<G: Game> Prober<'_, G> {
     ///
     /// # Errors
     /// As [`Prober::value`]; [`ProbeError::NoDistances`] if only WLD tables
-    /// are there, by which a won game could go round in circles.
+    /// are there, by which a won game could go round in circles; [`ProbeError::Circle`] if tables that
+    /// contradict each other lead round in one.
     pub fn line(&self, position: &G::Position) -> Result<Vec<RankedMove<G>>, ProbeError> {
+        // Sound distances shrink from move to move until something is converted, and conversions come to an
+        // end. Tables that contradict each other could lead round in circles.
+        const LONGEST_QUIET: u32 = 2 * Score::MAX_DISTANCE as u32;
         let mut line: Vec<RankedMove<G>> = Vec::new();
         let mut at = *position;
+        let mut quiet = 0;
         loop {
             let mut root = self.root(&at)?;
             if root.value == Value::Draw || root.moves.is_empty() {
@@ -530,6 +546,17 @@ impl<G: Game> Prober<'_, G> {
                 });
             }
             let best = root.moves.swap_remove(0);
+            quiet = if self.game.is_conversion(&best.played) {
+                0
+            } else {
+                quiet + 1
+            };
+            if quiet > LONGEST_QUIET {
+                return Err(ProbeError::Circle {
+                    game: self.game.name().to_owned(),
+                    material: material(&self.game, &at),
+                });
+            }
             at = best.after;
             line.push(best);
         }

@@ -1,18 +1,19 @@
-//! One table file, memory-mapped.
+//! One table file.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use memmap2::Mmap;
 use zstd::zstd_safe::{self, DCtx, DDict};
 
 use crate::cache::{BlockCache, BlockSlots};
 use crate::format::{Block, FILE_CHECKSUM_BYTES, FormatError, Header, PaletteEntry, file_checksum};
 use crate::pack::{Code, PackError, Packing, Places};
 use crate::score::Score;
+use crate::storage::{Backend, Storage, read_at};
 
 /// Why a table could not be opened or read. Each names the file.
 #[derive(Debug, thiserror::Error)]
@@ -62,6 +63,9 @@ pub enum TableError {
 /// What is wrong with a block.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BlockFault {
+    /// The file cannot be read there, for instance because it was cut short while it was open.
+    #[error("cannot be read: {0}")]
+    Read(String),
     /// The bytes in the file are not those written.
     #[error("the checksum differs: the file is damaged")]
     Checksum,
@@ -84,10 +88,11 @@ pub enum BlockFault {
 /// A table, open for reading by any number of threads.
 ///
 /// The file must not be changed in place while it is open; replacing it by renaming another
-/// over it is fine, and is how tables are written.
+/// over it is fine, and is how tables are written. Where that cannot be promised, [`Backend::Pread`]
+/// makes an error of what is a signal with [`Backend::Mmap`].
 pub struct Table {
     path: PathBuf,
-    map: Mmap,
+    storage: Storage,
     header: Header,
     layouts: Vec<Layout>,
     slots: Arc<BlockSlots>,
@@ -123,18 +128,29 @@ impl std::fmt::Debug for Table {
     }
 }
 
+/// Bytes read at first: more than most headers have.
+const FIRST_READ: u64 = 4096;
+
 thread_local! {
     /// A context is some 100 KB and takes longer to set up than a block to decode.
     static CONTEXT: RefCell<DCtx<'static>> = RefCell::new(DCtx::create());
 }
 
 impl Table {
-    /// Opens a table and checks its header and length, not its blocks: each is checked when it is decoded.
+    /// Maps a table and checks its header and length, not its blocks: each is checked when it is decoded.
     /// Decoded blocks are kept in `cache`.
     ///
     /// # Errors
     /// [`TableError::Open`] if the file cannot be read, [`TableError::Format`] if it is no whole table.
     pub fn open(path: impl AsRef<Path>, cache: &BlockCache) -> Result<Self, TableError> {
+        Self::open_with(path, cache, Backend::Mmap)
+    }
+
+    /// As [`Table::open`], with a choice of how the file is read.
+    ///
+    /// # Errors
+    /// As [`Table::open`].
+    pub fn open_with(path: impl AsRef<Path>, cache: &BlockCache, backend: Backend) -> Result<Self, TableError> {
         let path = path.as_ref();
         let open_error = |source| TableError::Open {
             path: path.to_owned(),
@@ -150,18 +166,24 @@ impl Table {
             return Err(open_error(std::io::Error::other("not a regular file")));
         }
         let file = File::open(path).map_err(open_error)?;
-        if meta.len() == 0 {
+        let bytes = file.metadata().map_err(open_error)?.len();
+        if bytes == 0 {
             // There is no empty map; this is what an empty file is.
             return Err(format_error(FormatError::Truncated { have: 0, need: 1 }));
         }
-        // SAFETY: the map is read-only, and tables are never written in place: a writer renames a
-        // finished file over the old one, whose contents the map keeps. A file that some other
-        // program changes all the same could make reads fault or bytes change after their checksum
-        // was computed; the documentation of `Table` forbids it, and no decoded length, offset or
-        // index is taken from the map without a check of the very value used.
-        let map = unsafe { Mmap::map(&file) }.map_err(open_error)?;
-        let header = Header::parse(&map).map_err(format_error)?;
-        let (have, need) = (map.len() as u64, header.file_bytes());
+        // The header is read, not mapped, whatever the back end: it is needed at once and only once.
+        let first = read_at(&file, 0, bytes.min(FIRST_READ) as usize).map_err(open_error)?;
+        let header = match Header::parse(&first) {
+            Err(FormatError::Truncated { need, .. }) if need > first.len() as u64 && need <= bytes => {
+                let whole = read_at(&file, 0, need as usize).map_err(open_error)?;
+                Header::parse(&whole)
+            }
+            Err(FormatError::Truncated { need, .. }) => Err(FormatError::Truncated { have: bytes, need }),
+            parsed => parsed,
+        }
+        .map_err(format_error)?;
+        let storage = Storage::new(file, backend).map_err(open_error)?;
+        let (have, need) = (storage.len(), header.file_bytes());
         if have < need {
             return Err(format_error(FormatError::Truncated { have, need }));
         }
@@ -173,9 +195,6 @@ impl Table {
                 expected,
             }));
         }
-        // Advice only: a system that does not take it reads a little more.
-        #[cfg(unix)]
-        let _ = map.advise(memmap2::Advice::Random);
 
         let parts = header.parts();
         let mut first_slot = 0;
@@ -210,7 +229,7 @@ impl Table {
         };
         Ok(Self {
             path: path.to_owned(),
-            map,
+            storage,
             header,
             layouts,
             slots,
@@ -233,30 +252,32 @@ impl Table {
     /// Reads the whole file and compares it with the checksum at its end.
     ///
     /// # Errors
-    /// [`TableError::Format`] with [`FormatError::Checksum`] if it differs.
+    /// [`TableError::Format`] with [`FormatError::Checksum`] if it differs, [`TableError::Open`] if the file cannot
+    /// be read.
     pub fn verify_checksum(&self) -> Result<(), TableError> {
-        self.advise_sequential();
-        let differs = match self.map.split_last_chunk::<FILE_CHECKSUM_BYTES>() {
-            Some((content, sum)) => file_checksum(content).ok().as_ref() != Some(sum),
-            None => true,
-        };
-        #[cfg(unix)]
-        let _ = self.map.advise(memmap2::Advice::Random);
-        if differs {
-            let source = FormatError::Checksum { part: "the file" };
-            return Err(TableError::Format {
+        self.storage.advise(true);
+        // A checked header knows of at least so many bytes.
+        let end = self.storage.len() - FILE_CHECKSUM_BYTES as u64;
+        let sums = file_checksum(self.storage.reader(end))
+            .and_then(|sum| Ok(*self.storage.bytes(end, FILE_CHECKSUM_BYTES)? == sum));
+        self.storage.advise(false);
+        match sums {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(TableError::Format {
+                path: self.path.clone(),
+                source: FormatError::Checksum { part: "the file" },
+            }),
+            Err(source) => Err(TableError::Open {
                 path: self.path.clone(),
                 source,
-            });
+            }),
         }
-        Ok(())
     }
 
     /// Tells the system that the file will be read from front to back, as by [`Table::read_codes`] block
     /// after block; it then reads ahead. Tables are opened for random reads.
     pub fn advise_sequential(&self) {
-        #[cfg(unix)]
-        let _ = self.map.advise(memmap2::Advice::Sequential);
+        self.storage.advise(true);
     }
 
     /// The code of an entry: which of the first values of the palette it holds.
@@ -334,22 +355,19 @@ impl Table {
     }
 
     fn decode(&self, block: &Block) -> Result<Vec<u8>, BlockFault> {
-        // The header was checked against the length of the map, so these bytes exist.
-        let start = block.offset as usize;
-        let stored = start
-            .checked_add(block.stored_bytes as usize)
-            .and_then(|end| self.map.get(start..end));
-        let stored = stored.ok_or(BlockFault::Checksum)?;
-        if crc32fast::hash(stored) != block.crc {
+        // The header was checked against the length of the file, so these bytes were there once.
+        let stored = self.storage.bytes(block.offset, block.stored_bytes as usize);
+        let stored = stored.map_err(|error| BlockFault::Read(error.to_string()))?;
+        if crc32fast::hash(&stored) != block.crc {
             return Err(BlockFault::Checksum);
         }
         if block.is_raw() {
-            return Ok(stored.to_vec());
+            return Ok(Cow::into_owned(stored));
         }
         let mut packed = vec![0; block.packed_bytes as usize];
         let outcome = CONTEXT.with_borrow_mut(|context| match &self.dictionary {
-            Some(dictionary) => context.decompress_using_ddict(&mut packed[..], stored, dictionary),
-            None => context.decompress(&mut packed[..], stored),
+            Some(dictionary) => context.decompress_using_ddict(&mut packed[..], &stored[..], dictionary),
+            None => context.decompress(&mut packed[..], &stored[..]),
         });
         match outcome {
             Ok(have) if have == packed.len() => Ok(packed),

@@ -4,12 +4,14 @@
 //!
 //! Everything here panics where a test would fail.
 
+#![forbid(unsafe_code)]
+
 use std::path::{Path, PathBuf};
 
 use petrov_games::Games;
 use petrov_games::draughts::{Board, Colour, Game, Position, RuleFile, SquareSet};
-use petrov_gen::{BuildOptions, Progress, What, build, plan};
-use petrov_probe::{Army, Metric, Tables};
+use petrov_gen::{BuildOptions, Depth, Progress, VerifyOptions, VerifyReport, What, build, plan, verify};
+use petrov_probe::{Army, Backend, Metric, Tables};
 use tempfile::TempDir;
 
 /// Letters of the pieces of draughts.
@@ -98,6 +100,19 @@ impl Folder {
     #[must_use]
     pub fn tables(&self) -> Tables {
         Tables::open(&[self.path()]).expect("the folder can be read")
+    }
+
+    /// Checks the tables in it against the rules, on two threads.
+    #[must_use]
+    pub fn verify(&self, game: &impl petrov_games::Game, what: Option<What>, depth: Depth) -> VerifyReport {
+        let options = VerifyOptions {
+            what,
+            dirs: vec![self.path().to_owned()],
+            backend: Backend::default(),
+            depth,
+            threads: 2,
+        };
+        verify(game, &options, &Progress::default()).expect("the folder can be read")
     }
 
     /// Names, below the folder, and contents of all files, temporary ones too.

@@ -3,7 +3,7 @@
 
 use petrov_games::chess::{Board, Game, Generator, Kind, Move, NO_SQUARE, Position, RuleFile, Side};
 use petrov_games::{AnyGame, Bits, Colour, Games, Outcome, Rulebook};
-use petrov_gen::{Depth, Progress, Verdict, VerifyReport, materials, verify};
+use petrov_gen::{Depth, Verdict, VerifyReport, materials};
 use petrov_probe::format::SideParts;
 use petrov_probe::{
     Army, DigitOrder, Distance, Material, Metric, Prober, Score, SliceIndex, Table, Tables, Value, Value50,
@@ -66,7 +66,7 @@ fn longest(tables: &Tables, text: &str, metric: Metric) -> [u16; 4] {
 
 fn check(game: &Game, what: Option<&str>, folder: &Folder, depth: Depth) -> VerifyReport {
     let what = what.map(|what| what.parse().unwrap());
-    verify(game, what, &[folder.path().to_owned()], depth, 2, &Progress::default()).unwrap()
+    folder.verify(game, what, depth)
 }
 
 fn assert_sound(game: &Game, what: Option<&str>, folder: &Folder) {
