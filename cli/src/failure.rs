@@ -80,7 +80,9 @@ impl From<PlanError> for Failure {
     fn from(error: PlanError) -> Self {
         match error {
             PlanError::NoTable { .. } => Self::Usage(error.to_string()),
-            PlanError::Open(_) | PlanError::Foreign { .. } => Self::Broken(error.to_string()),
+            PlanError::Open(_) | PlanError::Foreign { .. } | PlanError::LeftAlone { .. } => {
+                Self::Broken(error.to_string())
+            }
         }
     }
 }

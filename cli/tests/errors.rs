@@ -212,6 +212,24 @@ fn tables_of_other_rules_are_left_alone() {
 }
 
 #[test]
+fn tables_of_another_version_are_left_alone() {
+    let place = Place::with_tables("english", "2", "wld");
+    let path = place.path("tables/english/KvK.wld.petrov");
+    let mut bytes = std::fs::read(&path).unwrap();
+    // Where docs/format.md has the version.
+    assert_eq!(bytes[8..10], [1, 0]);
+    bytes[8] = 2;
+    std::fs::write(&path, bytes).unwrap();
+    let before = place.files();
+    place.fails(
+        3,
+        &["gen", "english", "2", "--metric", "wld"],
+        &["KvK.wld.petrov", "version 2", "left as it is"],
+    );
+    assert_eq!(place.files(), before);
+}
+
+#[test]
 fn closed_output_ends_quietly() {
     use std::process::{Command, Stdio};
     let place = Place::empty();

@@ -6,7 +6,9 @@ use std::str::FromStr;
 use std::sync::atomic::Ordering::Relaxed;
 
 use petrov_games::{Army, Bits, Game, Kind, Material, MaterialError, Rulebook, View, with_rulebook};
-use petrov_probe::{DigitOrder, Metric, MovingDigit, OpenError, SliceIndex, Tables, table_path};
+use petrov_probe::{
+    DigitOrder, FormatError, Metric, MovingDigit, OpenError, SliceIndex, TableError, Tables, table_path,
+};
 
 use crate::build::Progress;
 use crate::count;
@@ -80,6 +82,13 @@ pub enum PlanError {
         path: PathBuf,
         /// The game.
         game: String,
+    },
+    /// A file that may well be a good table stands where one is to be written:
+    /// of another version of the format, or one that may not be read.
+    #[error("{fault}; it is left as it is: choose another folder or move it")]
+    LeftAlone {
+        /// Why it cannot be used, with its path.
+        fault: String,
     },
 }
 
@@ -269,6 +278,15 @@ const TABLE_BYTES_PER_POSITION: [f64; 3] = [0.035, 0.16, 0.08];
 /// Bytes of a table's header and of the palette of its distances.
 const TABLE_OVERHEAD_BYTES: u64 = 400;
 
+/// Whether a table that cannot be used may be fine all the same.
+fn may_be_good(fault: &TableError) -> bool {
+    match fault {
+        TableError::Open { source, .. } => source.kind() == std::io::ErrorKind::PermissionDenied,
+        TableError::Format { source, .. } => matches!(source, FormatError::UnknownVersion { .. }),
+        _ => false,
+    }
+}
+
 /// Makes the plan for a request: looks which tables are there (and checks
 /// their checksums), and estimates what the others will take.
 ///
@@ -351,6 +369,11 @@ fn plan_of<G: Game, R: Rulebook>(
                 damaged.push(format!("{}: holds {}.{}", path.display(), parts.material, parts.metric));
             }
             if let Some((_, fault)) = tables.faults().find(|(at, _)| *at == path) {
+                if may_be_good(fault) {
+                    return Err(PlanError::LeftAlone {
+                        fault: fault.to_string(),
+                    });
+                }
                 damaged.push(fault.to_string());
             }
             slice.missing.push(PlannedTable { metric, path });
