@@ -253,6 +253,33 @@ fn wrong_files() {
             &["line 6", "russian has no dark"],
         ),
         (
+            "to_move = \"weak\"",
+            "adjacent = { side = \"strong\", pieces = [\"K\", \"K\", \"Z\"] }",
+            &["line 6", "`pieces`", "found 3 pieces", "expected two"],
+        ),
+        (
+            "to_move = \"weak\"",
+            "adjacent = { side = \"strong\", pieces = [\"K\"] }",
+            &["line 6", "`pieces`", "found 1 pieces", "expected two"],
+        ),
+        // Lists in the place of tables.
+        ("{ to_move = \"weak\" }", "[\"weak\", true]", &["line 6", "`positions`", "table of keys"]),
+        (
+            "{ to_move = \"weak\" }",
+            "{ on = [[\"weak\", \"K\", [\"a1\"]]] }",
+            &["line 6", "`on`", "table of keys"],
+        ),
+        (
+            "{ value = \"drawn\" }",
+            "{ dtw = [15] }",
+            &["line 7", "`dtw`", "table of keys"],
+        ),
+        (
+            "materials = [\"KKvK\"]",
+            "pieces = [3, 3]",
+            &["line 5", "`pieces`", "table of keys"],
+        ),
+        (
             "value = \"drawn\"",
             "value = \"even\"",
             &["line 7", "`even`", "`drawn`"],

@@ -4,13 +4,16 @@ use std::collections::HashSet;
 use std::fmt;
 use std::fs::File;
 use std::io::Read as _;
-use std::ops::Range;
+use std::marker::PhantomData;
+use std::ops::{Deref, Range};
 use std::path::Path;
 
 use petrov_games::{
     AnyGame, Game, Games, Material, SQUARE_SETS, named_squares, near, square_by_name, with_game, with_rulebook,
 };
-use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
 use super::{Adjacent, Asked, Claim, Counts, Limit, Materials, Party, PieceOn, Said};
@@ -128,7 +131,7 @@ impl Claims {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FileText {
-    claim: Vec<ClaimText>,
+    claim: Vec<Keyed<ClaimText>>,
 }
 
 #[derive(Deserialize)]
@@ -144,10 +147,10 @@ struct ClaimText {
     #[serde(default)]
     source: String,
     materials: Option<Spanned<Vec<Spanned<String>>>>,
-    pieces: Option<Spanned<RangeText>>,
+    pieces: Option<Spanned<Keyed<RangeText>>>,
     each_side: Option<Spanned<String>>,
     #[serde(default)]
-    positions: AskedText,
+    positions: Keyed<AskedText>,
     says: Spanned<SaidText>,
 }
 
@@ -165,9 +168,9 @@ struct AskedText {
     quiet: Option<bool>,
     won: Option<bool>,
     mated: Option<bool>,
-    on: Vec<PieceOnText>,
-    off: Vec<PieceOnText>,
-    adjacent: Option<AdjacentText>,
+    on: Vec<Keyed<PieceOnText>>,
+    off: Vec<Keyed<PieceOnText>>,
+    adjacent: Option<Keyed<AdjacentText>>,
 }
 
 #[derive(Deserialize, Clone, Copy, PartialEq)]
@@ -192,16 +195,16 @@ struct PieceOnText {
 #[serde(deny_unknown_fields)]
 struct AdjacentText {
     side: Spanned<PartyWord>,
-    pieces: [Spanned<String>; 2],
+    pieces: Spanned<Vec<Spanned<String>>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum SaidText {
     Value(ValueWord),
-    DoesNotLose(SquaresText),
-    Dtw(DtwText),
-    Dtz(LimitText),
+    DoesNotLose(Keyed<SquaresText>),
+    Dtw(Keyed<DtwText>),
+    Dtz(Keyed<LimitText>),
     Same(Vec<SameWord>),
     LongestWin(LongestWord),
 }
@@ -254,6 +257,39 @@ enum SameWord {
 #[serde(rename_all = "lowercase")]
 enum LongestWord {
     Shorter,
+}
+
+/// What is read from a table with keys alone: serde would also take a list of
+/// the values in the order of the fields, which nobody means.
+#[derive(Default)]
+struct Keyed<T>(T);
+
+impl<T> Deref for Keyed<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Keyed<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(KeyedVisitor(PhantomData))
+    }
+}
+
+struct KeyedVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for KeyedVisitor<T> {
+    type Value = Keyed<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a table of keys and values")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map)).map(Keyed)
+    }
 }
 
 /// A text with what its words are checked against.
@@ -390,10 +426,10 @@ impl Reader<'_> {
     fn sized(
         &self,
         text: &ClaimText,
-        pieces: &Spanned<RangeText>,
+        pieces: &Spanned<Keyed<RangeText>>,
         games: &[&AnyGame],
     ) -> Result<Materials, ClaimError> {
-        let RangeText { from, to } = *pieces.get_ref();
+        let RangeText { from, to } = pieces.get_ref().0;
         if !(2..=to).contains(&from) || to > MOST_PIECES {
             let what = format!(
                 "key `pieces`: found {from} to {to}, expected numbers from 2 to {MOST_PIECES}, `from` not above `to`"
@@ -443,8 +479,8 @@ impl Reader<'_> {
     }
 
     fn asked(&self, text: &AskedText, games: &[&AnyGame]) -> Result<Asked, ClaimError> {
-        let on = |all: &[PieceOnText]| -> Result<Vec<PieceOn>, ClaimError> {
-            let one = |on: &PieceOnText| {
+        let on = |all: &[Keyed<PieceOnText>]| -> Result<Vec<PieceOn>, ClaimError> {
+            let one = |on: &Keyed<PieceOnText>| {
                 Ok(PieceOn {
                     side: party(*on.side.get_ref()),
                     piece: self.letter(on.piece.get_ref(), &on.piece.span(), "piece", games)?,
@@ -453,11 +489,18 @@ impl Reader<'_> {
             };
             all.iter().map(one).collect()
         };
-        let adjacent = |text: &AdjacentText| -> Result<Adjacent, ClaimError> {
+        let adjacent = |text: &Keyed<AdjacentText>| -> Result<Adjacent, ClaimError> {
             let letter = |piece: &Spanned<String>| self.letter(piece.get_ref(), &piece.span(), "pieces", games);
+            let [one, other] = text.pieces.get_ref().as_slice() else {
+                let what = format!(
+                    "key `pieces`: found {} pieces, expected two, such as [\"K\", \"P\"]",
+                    text.pieces.get_ref().len()
+                );
+                return Err(self.error(&text.pieces.span(), what));
+            };
             Ok(Adjacent {
                 side: party(*text.side.get_ref()),
-                pieces: [letter(&text.pieces[0])?, letter(&text.pieces[1])?],
+                pieces: [letter(one)?, letter(other)?],
             })
         };
         Ok(Asked {
