@@ -86,6 +86,30 @@ fn the_answer_is_always_the_same() {
 }
 
 #[test]
+fn the_table_counts_moves() {
+    let place = Place::empty();
+    let text = OWN
+        .replace("\"pocket\"", "\"russian\"")
+        .replace("id = \"russian\"", "id = \"conversion\"")
+        .replace("[\"KvK\"]", "[\"KKvK\"]")
+        .replace("quiet = true", "won = true")
+        .replace("value = \"drawn\"", "dtz = { own_moves = 15 }");
+    let to_end = text
+        .replace("\"conversion\"", "\"end\"")
+        .replace("dtz =", "dtw =");
+    std::fs::write(place.path("own.toml"), text + &to_end).unwrap();
+    let output = place.text(&["claims", "--file", "own.toml", "-q"]);
+    let mut lines = output.lines();
+    assert!(lines.next().unwrap().trim_end().ends_with("longest, moves"), "{output}");
+    let found = answers(&place, 0, &["--file", "own.toml"]);
+    for (row, (answer, star)) in lines.zip(found.iter().zip(["*", ""])) {
+        let moves = answer["worst_plies"].as_u64().unwrap().div_ceil(2);
+        assert!(row.trim_end().ends_with(&format!(" {moves}{star}")), "{output}");
+    }
+    assert_eq!(output.lines().filter(|line| line.starts_with("* moves to the next conversion")).count(), 1);
+}
+
+#[test]
 fn exceptions_are_listed() {
     let place = Place::empty();
     let found = answers(&place, 1, &["--id", "ru-king-v-king", "--exceptions", "list.txt"]);

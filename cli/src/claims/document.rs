@@ -11,7 +11,7 @@ use petrov_gen::{What, materials};
 use petrov_probe::{Material, Metric, Tables, Value};
 
 use super::chart::{self, Distances};
-use super::screen::{limit, numbered, share};
+use super::screen::{counts_to_conversion, limit, longest, numbered, share};
 use super::supply::CHARTED;
 use super::{Examples, diagram};
 use crate::failure::Failure;
@@ -140,7 +140,7 @@ fn overview(entries: &[Entry<'_>], answers: &[Answer]) -> String {
         let longest = answer
             .worst
             .as_ref()
-            .map_or("-".to_owned(), |worst| own_moves(worst.plies).to_string());
+            .map_or("-".to_owned(), |worst| longest(worst).replace('*', "\\*"));
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
@@ -151,6 +151,11 @@ fn overview(entries: &[Entry<'_>], answers: &[Answer]) -> String {
             verdict(answer),
             words::thousands(answer.positions),
             words::thousands(answer.exceptions),
+        );
+    }
+    if answers.iter().any(counts_to_conversion) {
+        text.push_str(
+            "\n\\* Not to the end: to the next move that starts the count anew, or to the end if that comes first.\n",
         );
     }
     text

@@ -19,7 +19,7 @@ pub(crate) fn say(entries: &[Entry<'_>], answers: &[Answer], output: &mut Output
         " positions",
         " exceptions",
         " share",
-        " longest",
+        " longest, moves",
     ]);
     for answer in answers {
         columns.row(vec![
@@ -29,19 +29,31 @@ pub(crate) fn say(entries: &[Entry<'_>], answers: &[Answer], output: &mut Output
             words::thousands(answer.positions),
             words::thousands(answer.exceptions),
             share(answer),
-            answer
-                .worst
-                .as_ref()
-                .map_or("-".to_owned(), |worst| worst.plies.to_string()),
+            answer.worst.as_ref().map_or("-".to_owned(), longest),
         ]);
     }
     if !answers.is_empty() {
         write!(output, "{columns}")?;
     }
+    if answers.iter().any(counts_to_conversion) {
+        writeln!(output, "* moves to the next conversion, or to the end if that comes first")?;
+    }
     for (entry, answer) in entries.iter().zip(answers) {
         say_one(entry, answer, output)?;
     }
     Ok(())
+}
+
+/// The own moves of a longest win; with a star if they lead to the next
+/// conversion only.
+pub(crate) fn longest(worst: &Worst) -> String {
+    let star = if worst.metric == Metric::Dtz { "*" } else { "" };
+    format!("{}{star}", own_moves(worst.plies))
+}
+
+/// Whether the longest distance of an answer is one to the next conversion.
+pub(crate) fn counts_to_conversion(answer: &Answer) -> bool {
+    answer.worst.as_ref().is_some_and(|worst| worst.metric == Metric::Dtz)
 }
 
 /// The share of exceptions.
