@@ -593,7 +593,7 @@ fn rule_draws(game: &Game, tables: &Tables, material: &str, reached: &[&str], pl
 fn rules_that_count_moves_are_judged_rightly() {
     let games = Games::built_in();
     let game = games.draughts("english").unwrap();
-    let folder = Folder::with(game, "KMvK", &[Metric::Dtz]);
+    let folder = Folder::with(game, "KMvK", &[Metric::Dtw, Metric::Dtz]);
     let tables = folder.tables();
     let longest = |material: &str| {
         let table = tables.table(game, material.parse().unwrap(), Metric::Dtz).unwrap();
@@ -640,6 +640,12 @@ fn rules_that_count_moves_are_judged_rightly() {
             _ => Standing::ByConversions,
         };
         assert_eq!(clock.standing, expected, "{material} {plies}");
+        if expected == Standing::NecessaryOnly {
+            // A win that ends within the count surely stays one.
+            let sure = count(game, &tables, &[material], |seen| when(seen.won(), seen.score.distance() > plies));
+            assert_eq!(clock.won, sure.positions - sure.exceptions, "{material} {plies}");
+            assert!(clock.won > 0 && clock.undecided > 0, "{material} {plies}: {clock:?}");
+        }
         assert_eq!(drawn > 0, plies < longest(material), "{material} {plies}");
     }
 }

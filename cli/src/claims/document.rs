@@ -348,7 +348,12 @@ fn cost(clock: &Clock, said: &Said) -> String {
                 },
                 words::thousands(clock.won)
             ),
-            _ => write!(text, "For {} the tables do not decide it.", of(clock.undecided)),
+            _ => write!(
+                text,
+                "For {} the tables do not decide it; {} are safe.",
+                of(clock.undecided),
+                words::thousands(clock.won)
+            ),
         };
         if clock.standing == Standing::Sufficient {
             return text;

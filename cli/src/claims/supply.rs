@@ -6,7 +6,7 @@ use std::io::Write;
 use petrov_games::{AnyGame, Fingerprint, Game, Material, with_game};
 use petrov_gen::claims::{Entry, roots};
 use petrov_gen::{BuildOptions, PlanError, Progress, What, build, plan};
-use petrov_probe::Metric;
+use petrov_probe::{BlockCache, Metric};
 
 use crate::failure::Failure;
 use crate::generate::plan_in_words;
@@ -30,6 +30,21 @@ pub(crate) fn build_missing(entries: &[Entry<'_>], threads: Option<u16>, setting
                 metric: entry.metric(),
                 materials: entry.materials()?,
             });
+        }
+    }
+    build_all(needs, threads, setting)?;
+    // Which of them need distances to the end as well only their tables tell.
+    let tables = setting.tables(BlockCache::default())?;
+    let mut needs = Vec::new();
+    for entry in entries {
+        if entry.needs_dtw_too(&tables)? {
+            for game in entry.games() {
+                needs.push(Need {
+                    game,
+                    metric: Metric::Dtw,
+                    materials: entry.materials()?,
+                });
+            }
         }
     }
     build_all(needs, threads, setting)

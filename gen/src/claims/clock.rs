@@ -13,7 +13,8 @@
 //!   count proves a draw, since the loser can hold out that long. One within the
 //!   count proves a win only if no won position that a conversion can lead to,
 //!   now or later, has one above: then every count can be kept. Otherwise it is
-//!   *necessary only*. Tables made under the fifty-move rule say more: their
+//!   *necessary only*, but for wins whose distance to the end is within the
+//!   count: these no count can reach. Tables made under the fifty-move rule say more: their
 //!   five values are exact for 100 plies.
 //!
 //! What conversions can lead to is judged by material: all positions of the
@@ -35,13 +36,14 @@ pub enum Standing {
     /// Every position is decided, by five-valued tables.
     ByFiveValues,
     /// Every position is decided: no won position that conversions can lead to
-    /// has a distance above the count.
+    /// has a distance above the count, or the end itself comes within it.
     ByConversions,
     /// A distance within the count is sufficient for a win; longer wins are
     /// not decided where something can end the count.
     Sufficient,
     /// A distance above the count proves a draw; one within is necessary only
-    /// where conversions can lead to a longer one.
+    /// where conversions can lead to a longer one and the end does not come
+    /// within the count.
     NecessaryOnly,
 }
 
@@ -65,13 +67,13 @@ impl Standing {
             }
             Self::ByFiveValues => "exact: the tables were made under this very rule",
             Self::ByConversions => {
-                "exact: a distance above the count is a draw under the rule; and no won position that a conversion can lead to has one, so that every other win can be kept"
+                "exact: a distance above the count is a draw under the rule; every other win can be kept, as its end comes within the count or no won position that a conversion can lead to has a longer distance"
             }
             Self::Sufficient => {
                 "sufficient: a distance within the count is won under the rule; a longer win may be kept by what ends the count, such as a change of material"
             }
             Self::NecessaryOnly => {
-                "necessary only: a distance above the count is a draw under the rule; one within it does not prove the win where a later count may be too long"
+                "necessary only: a distance above the count is a draw under the rule; one within it does not prove the win where a later count may be too long, unless the end comes within the count"
             }
         }
     }
@@ -91,12 +93,14 @@ pub struct Clock {
 }
 
 /// What a rule makes of the positions of each material. `None` if the claim is
-/// no such rule, or asks about positions that are not won.
+/// no such rule, or asks about positions that are not won. `ends_within` counts
+/// the positions of a material whose end comes within the limit.
 pub(super) fn clock<G: Game>(
     game: &G,
     tables: &Tables,
     said: &Said,
     tallies: &[(Material, Tally)],
+    mut ends_within: impl FnMut(Material, Limit) -> Result<u64, EvaluateError>,
 ) -> Result<Option<Clock>, EvaluateError> {
     let fifty_moves = with_rulebook!(game, rulebook => rulebook.fifty_moves());
     let mut clock = Clock {
@@ -142,9 +146,13 @@ pub(super) fn clock<G: Game>(
                     clock.standing = Standing::ByConversions;
                 }
                 clock.drawn += tally.exceptions;
-                if leads_above(game, tables, *material, *limit)? {
-                    clock.undecided += within;
-                    if within > 0 {
+                if within > 0 && leads_above(game, tables, *material, *limit)? {
+                    // The next conversion comes no later than the end, so these
+                    // are among those within.
+                    let safe = ends_within(*material, *limit)?;
+                    clock.won += safe;
+                    clock.undecided += within - safe;
+                    if safe < within {
                         clock.standing = Standing::NecessaryOnly;
                     }
                 } else {
@@ -155,6 +163,29 @@ pub(super) fn clock<G: Game>(
         }
     }
     Ok(Some(clock))
+}
+
+/// Whether a rule needs distances to the end for some of these materials. Only
+/// tables of distances to conversions can tell.
+pub(super) fn may_need_end<G: Game>(
+    game: &G,
+    tables: &Tables,
+    said: &Said,
+    materials: &[Material],
+) -> Result<bool, EvaluateError> {
+    let Said::Dtz { limit } = said else {
+        return Ok(false);
+    };
+    let fifty_moves = with_rulebook!(game, rulebook => rulebook.fifty_moves());
+    if fifty_moves && limit.plies() >= Score::FIFTY_MOVES {
+        return Ok(false);
+    }
+    for material in materials {
+        if leads_above(game, tables, *material, *limit)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Whether conversions can lead from a material to one in which a distance to

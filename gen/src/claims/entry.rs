@@ -5,11 +5,11 @@ use std::sync::atomic::Ordering::Relaxed;
 use petrov_games::{AnyGame, Game, Games, Material, UnknownGame, with_game, with_rulebook};
 use petrov_probe::{Metric, Tables};
 
-use super::clock::clock;
+use super::clock::{clock, may_need_end};
 use super::header;
 use super::line::best_line;
 use super::scan::{Exceptions, Scan, Tally};
-use super::{Answer, Claim, ClaimVerdict, EvaluateError, Materials, Said, Worst};
+use super::{Answer, Claim, ClaimVerdict, EvaluateError, Limit, Materials, Said, Worst};
 use crate::build::Progress;
 use crate::plan::{PlanError, What, materials};
 
@@ -84,9 +84,26 @@ impl<'a> Entry<'a> {
         }
     }
 
+    /// Whether tables of distances to the end are needed, too: to tell which
+    /// wins surely stand under a rule that counts from conversion to conversion.
+    /// The tables of [`Self::metric`] must be there.
+    ///
+    /// # Errors
+    /// A table that is missing or damaged.
+    pub fn needs_dtw_too(&self, tables: &Tables) -> Result<bool, EvaluateError> {
+        if self.claim.asked.won != Some(true) {
+            return Ok(false);
+        }
+        let materials = self.materials()?;
+        with_game!(self.game, game => may_need_end(game, tables, &self.claim.said, &materials))
+    }
+
     /// Looks at every position, with a pool of so many threads (0 for one for
     /// each processor). Exceptions are given to `exceptions` one after the
     /// other, in an order that never changes.
+    ///
+    /// Tables of [`Self::metric`] must be there, and those of distances to the end
+    /// if [`Self::needs_dtw_too`] says so.
     ///
     /// # Errors
     /// A table that is missing or damaged, or what `exceptions` returns.
@@ -145,9 +162,30 @@ impl<'a> Entry<'a> {
         let tally = sum(&tallies);
         let mut answer = self.answer(&tally, self.worst(game, tables, &tally)?);
         if self.claim.asked.won == Some(true) {
-            answer.clock = clock(game, tables, &self.claim.said, &tallies)?;
+            let ends_within = |material, limit| self.ends_within(game, tables, progress, material, limit);
+            answer.clock = clock(game, tables, &self.claim.said, &tallies, ends_within)?;
         }
         Ok(answer)
+    }
+
+    /// How many positions asked about of a material are won to the very end
+    /// within a limit.
+    fn ends_within<G: Game>(
+        &self,
+        game: &G,
+        tables: &Tables,
+        progress: &Progress,
+        material: Material,
+        limit: Limit,
+    ) -> Result<u64, EvaluateError> {
+        let claim = Claim {
+            materials: Materials::Listed(vec![material]),
+            said: Said::Dtw { limit, counts: None },
+            ..self.claim.clone()
+        };
+        let entry = Entry { claim: &claim, ..*self };
+        let tally = sum(&entry.scan(game, None, tables, progress, None)?);
+        Ok(tally.positions - tally.exceptions)
     }
 
     fn compare<G: Game>(
