@@ -352,6 +352,9 @@ pub(crate) struct ClaimsOptions {
     /// Worker threads [default: one for each processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
     pub(crate) threads: Option<u16>,
+    /// Most memory for building tables, as for `petrov gen` [default: what is available]
+    #[arg(long, value_name = "SIZE", value_parser = words::parse_bytes)]
+    pub(crate) memory: Option<u64>,
     /// Answer with one JSON document
     #[arg(long)]
     pub(crate) json: bool,

@@ -65,9 +65,13 @@ pub(crate) fn claims(options: &ClaimsOptions, setting: &Setting, output: &mut Ou
     }
     // Before hours of work, and so that an old list does not stay.
     let mut list = options.exceptions.as_deref().map(ExceptionList::create).transpose()?;
-    supply::build_missing(&evaluated, options.threads, setting)?;
+    let means = supply::Means {
+        threads: options.threads,
+        memory: options.memory,
+    };
+    supply::build_missing(&evaluated, means, setting)?;
     if options.document.is_some() {
-        supply::build_charted(&entries, options.max_pieces, options.threads, setting)?;
+        supply::build_charted(&entries, options.max_pieces, means, setting)?;
     }
     let tables = setting.tables(BlockCache::default())?;
     let threads = options.threads.unwrap_or(0).into();

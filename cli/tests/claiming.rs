@@ -94,9 +94,7 @@ fn the_table_counts_moves() {
         .replace("[\"KvK\"]", "[\"KKvK\"]")
         .replace("quiet = true", "won = true")
         .replace("value = \"drawn\"", "dtz = { own_moves = 15 }");
-    let to_end = text
-        .replace("\"conversion\"", "\"end\"")
-        .replace("dtz =", "dtw =");
+    let to_end = text.replace("\"conversion\"", "\"end\"").replace("dtz =", "dtw =");
     std::fs::write(place.path("own.toml"), text + &to_end).unwrap();
     let output = place.text(&["claims", "--file", "own.toml", "-q"]);
     let mut lines = output.lines();
@@ -106,7 +104,13 @@ fn the_table_counts_moves() {
         let moves = answer["worst_plies"].as_u64().unwrap().div_ceil(2);
         assert!(row.trim_end().ends_with(&format!(" {moves}{star}")), "{output}");
     }
-    assert_eq!(output.lines().filter(|line| line.starts_with("* moves to the next conversion")).count(), 1);
+    assert_eq!(
+        output
+            .lines()
+            .filter(|line| line.starts_with("* moves to the next conversion"))
+            .count(),
+        1
+    );
 }
 
 #[test]
@@ -223,7 +227,27 @@ fn wrong_files() {
         ("[\"KKvK\"]", "[\"KKv\"]", &["line 5", "`materials`", "expected"]),
         ("[\"KKvK\"]", "[]", &["line 5", "`materials`", "at least one"]),
         ("[\"KKvK\"]", "[\"KKvK\", \"KvKK\"]", &["line 5", "twice"]),
-        ("[\"KKvK\"]", "[\"KvK\"]", &["line 6", "KvK", "numbers are equal"]),
+        (
+            "[\"KKvK\"]",
+            "[\"KvK\"]",
+            &["line 6", "KvK", "numbers are equal; expected `white` or `black`\n"],
+        ),
+        (
+            "[\"KKvK\"]",
+            "[\"KKKKKKvKKKKKKK\"]",
+            &["line 5", "`materials`", "13 pieces", "at most 12"],
+        ),
+        (
+            "value = \"drawn\"",
+            "dtw = { plies = 3 }, counts = \"to-the-end\"",
+            &["line 7", "`says`", "`counts` belongs into the braces of `dtw`"],
+        ),
+        (
+            "value = \"drawn\"",
+            "value = \"drawn\", dtz = { plies = 3 }",
+            &["line 7", "only one of value, "],
+        ),
+        ("value = \"drawn\"", "", &["line 7", "one of the keys value, "]),
         ("materials = [\"KKvK\"]\n", "", &["line 2", "`materials` is missing"]),
         (
             "materials = [\"KKvK\"]",
@@ -245,7 +269,11 @@ fn wrong_files() {
             "\"feeble\"",
             &["line 6", "unknown variant `feeble`", "`weak`"],
         ),
-        ("\"weak\"", "\"either\"", &["line 6", "`to_move`", "leave it out"]),
+        (
+            "\"weak\"",
+            "\"either\"",
+            &["line 6", "`to_move`", "`either`", "`white`, `black`"],
+        ),
         (
             "to_move = \"weak\"",
             "quiet = \"yes\"",
@@ -264,7 +292,12 @@ fn wrong_files() {
         (
             "to_move = \"weak\"",
             "on = [{ side = \"weak\", piece = \"K\", squares = [\"a2\"] }]",
-            &["line 6", "`squares`", "`a2`", "main-road"],
+            &[
+                "line 6",
+                "`squares`",
+                "`a2`",
+                "main-road, double-road, double-corner, corner, edge\n",
+            ],
         ),
         (
             "to_move = \"weak\"",
@@ -287,7 +320,11 @@ fn wrong_files() {
             &["line 6", "`pieces`", "found 1 pieces", "expected two"],
         ),
         // Lists in the place of tables.
-        ("{ to_move = \"weak\" }", "[\"weak\", true]", &["line 6", "`positions`", "table of keys"]),
+        (
+            "{ to_move = \"weak\" }",
+            "[\"weak\", true]",
+            &["line 6", "`positions`", "table of keys"],
+        ),
         (
             "{ to_move = \"weak\" }",
             "{ on = [[\"weak\", \"K\", [\"a1\"]]] }",
@@ -375,6 +412,16 @@ fn wrong_files() {
 }
 
 #[test]
+fn too_little_memory() {
+    let place = Place::empty();
+    place.fails(
+        3,
+        &["claims", "-q", "--id", "en-2v1", "--memory", "1K"],
+        &["of memory needed", "allow more with --memory"],
+    );
+}
+
+#[test]
 fn wrong_usage() {
     let place = Place::empty();
     place.fails(2, &["claims", "rusian"], &["unknown game", "did you mean russian"]);
@@ -398,6 +445,7 @@ fn wrong_usage() {
         &["claims", "--max-pieces", "1"][..],
         &["claims", "--max-pieces", "x"],
         &["claims", "--threads", "0"],
+        &["claims", "--memory", "much"],
         &["claims", "--json", "--document", "x"],
     ] {
         place.fails(2, arguments, &[]);

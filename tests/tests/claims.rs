@@ -473,7 +473,7 @@ fn headers_and_positions_say_the_same() {
         let folder = Folder::default();
         petrov_games::with_game!(games.get(name).unwrap(), game => {
             for what in what {
-                folder.build(game, what, &[Metric::Dtz], 2);
+                folder.build(game, what, &[Metric::Dtz, Metric::Dtw], 2);
             }
         });
         let [told, counted] = ["by-header", "by-position"].map(|id| answer(&claims, &games, id, name, &folder));
@@ -642,7 +642,9 @@ fn rules_that_count_moves_are_judged_rightly() {
         assert_eq!(clock.standing, expected, "{material} {plies}");
         if expected == Standing::NecessaryOnly {
             // A win that ends within the count surely stays one.
-            let sure = count(game, &tables, &[material], |seen| when(seen.won(), seen.score.distance() > plies));
+            let sure = count(game, &tables, &[material], |seen| {
+                when(seen.won(), seen.score.distance() > plies)
+            });
             assert_eq!(clock.won, sure.positions - sure.exceptions, "{material} {plies}");
             assert!(clock.won > 0 && clock.undecided > 0, "{material} {plies}: {clock:?}");
         }

@@ -36,7 +36,10 @@ pub(crate) fn say(entries: &[Entry<'_>], answers: &[Answer], output: &mut Output
         write!(output, "{columns}")?;
     }
     if answers.iter().any(counts_to_conversion) {
-        writeln!(output, "* moves to the next conversion, or to the end if that comes first")?;
+        writeln!(
+            output,
+            "* moves to the next conversion, or to the end if that comes first"
+        )?;
     }
     for (entry, answer) in entries.iter().zip(answers) {
         say_one(entry, answer, output)?;

@@ -13,6 +13,15 @@ use crate::generate::plan_in_words;
 use crate::progress;
 use crate::setting::Setting;
 
+/// What tables may be built with.
+#[derive(Clone, Copy)]
+pub(crate) struct Means {
+    /// Worker threads; `None` for one for each processor.
+    pub(crate) threads: Option<u16>,
+    /// Bytes of memory; `None` for what is available.
+    pub(crate) memory: Option<u64>,
+}
+
 /// What is needed of one rule set.
 struct Need<'a> {
     game: &'a AnyGame,
@@ -21,7 +30,7 @@ struct Need<'a> {
 }
 
 /// Builds what is missing. Games of one fingerprint share their tables.
-pub(crate) fn build_missing(entries: &[Entry<'_>], threads: Option<u16>, setting: &Setting) -> Result<(), Failure> {
+pub(crate) fn build_missing(entries: &[Entry<'_>], means: Means, setting: &Setting) -> Result<(), Failure> {
     let mut needs = Vec::new();
     for entry in entries {
         for game in entry.games() {
@@ -32,7 +41,7 @@ pub(crate) fn build_missing(entries: &[Entry<'_>], threads: Option<u16>, setting
             });
         }
     }
-    build_all(needs, threads, setting)?;
+    build_all(needs, means, setting)?;
     // Which of them need distances to the end as well only their tables tell.
     let tables = setting.tables(BlockCache::default())?;
     let mut needs = Vec::new();
@@ -47,7 +56,7 @@ pub(crate) fn build_missing(entries: &[Entry<'_>], threads: Option<u16>, setting
             }
         }
     }
-    build_all(needs, threads, setting)
+    build_all(needs, means, setting)
 }
 
 /// Builds what the charts of a document show: a lone king against two and
@@ -55,7 +64,7 @@ pub(crate) fn build_missing(entries: &[Entry<'_>], threads: Option<u16>, setting
 pub(crate) fn build_charted(
     entries: &[Entry<'_>],
     max_pieces: u8,
-    threads: Option<u16>,
+    means: Means,
     setting: &Setting,
 ) -> Result<(), Failure> {
     let mut needs = Vec::new();
@@ -69,7 +78,7 @@ pub(crate) fn build_charted(
             materials: materials.collect(),
         });
     }
-    build_all(needs, threads, setting)
+    build_all(needs, means, setting)
 }
 
 /// Materials whose distances a document shows.
@@ -86,7 +95,7 @@ fn materials_of<G: Game>(game: &G, material: Material) -> Result<Vec<Material>, 
     petrov_gen::materials(game, What::Material(material))
 }
 
-fn build_all(needs: Vec<Need<'_>>, threads: Option<u16>, setting: &Setting) -> Result<(), Failure> {
+fn build_all(needs: Vec<Need<'_>>, means: Means, setting: &Setting) -> Result<(), Failure> {
     // In the order in which they are first asked for.
     let mut merged: Vec<Need<'_>> = Vec::new();
     let mut numbers: BTreeMap<([u8; 16], Metric), usize> = BTreeMap::new();
@@ -106,17 +115,17 @@ fn build_all(needs: Vec<Need<'_>>, threads: Option<u16>, setting: &Setting) -> R
         }
     }
     for need in &merged {
-        with_game!(need.game, game => build_for(game, need, threads, setting))?;
+        with_game!(need.game, game => build_for(game, need, means, setting))?;
     }
     Ok(())
 }
 
-fn build_for<G: Game>(game: &G, need: &Need<'_>, threads: Option<u16>, setting: &Setting) -> Result<(), Failure> {
+fn build_for<G: Game>(game: &G, need: &Need<'_>, means: Means, setting: &Setting) -> Result<(), Failure> {
     let options = BuildOptions {
         metrics: vec![need.metric],
         dirs: setting.dirs.clone(),
-        threads: threads.unwrap_or(0).into(),
-        memory: None,
+        threads: means.threads.unwrap_or(0).into(),
+        memory: means.memory,
     };
     for root in roots(game, &need.materials)? {
         let plan = plan(game, What::Material(root), &options)?;

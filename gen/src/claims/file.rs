@@ -12,7 +12,7 @@ use petrov_games::{
     AnyGame, Game, Games, Material, SQUARE_SETS, named_squares, near, square_by_name, with_game, with_rulebook,
 };
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{MapAccess, Visitor};
+use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
@@ -164,13 +164,33 @@ struct RangeText {
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
 struct AskedText {
-    to_move: Option<Spanned<PartyWord>>,
+    to_move: Option<Spanned<TurnWord>>,
     quiet: Option<bool>,
     won: Option<bool>,
     mated: Option<bool>,
     on: Vec<Keyed<PieceOnText>>,
     off: Vec<Keyed<PieceOnText>>,
     adjacent: Option<Keyed<AdjacentText>>,
+}
+
+#[derive(Deserialize, Clone, Copy, PartialEq)]
+#[serde(rename_all = "lowercase")]
+enum TurnWord {
+    Strong,
+    Weak,
+    White,
+    Black,
+}
+
+impl From<TurnWord> for Party {
+    fn from(word: TurnWord) -> Self {
+        match word {
+            TurnWord::Strong => Self::Strong,
+            TurnWord::Weak => Self::Weak,
+            TurnWord::White => Self::White,
+            TurnWord::Black => Self::Black,
+        }
+    }
 }
 
 #[derive(Deserialize, Clone, Copy, PartialEq)]
@@ -198,8 +218,6 @@ struct AdjacentText {
     pieces: Spanned<Vec<Spanned<String>>>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
 enum SaidText {
     Value(ValueWord),
     DoesNotLose(Keyed<SquaresText>),
@@ -207,6 +225,54 @@ enum SaidText {
     Dtz(Keyed<LimitText>),
     Same(Vec<SameWord>),
     LongestWin(LongestWord),
+}
+
+impl SaidText {
+    const KEYS: [&str; 6] = ["value", "does_not_lose", "dtw", "dtz", "same", "longest_win"];
+}
+
+impl<'de> Deserialize<'de> for SaidText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(SaidVisitor)
+    }
+}
+
+/// Reads the one key of `says`, and says where another one belongs.
+struct SaidVisitor;
+
+impl<'de> Visitor<'de> for SaidVisitor {
+    type Value = SaidText;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a table with one of the keys {}", SaidText::KEYS.join(", "))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<SaidText, A::Error> {
+        let mut said = None;
+        while let Some(key) = map.next_key::<String>()? {
+            if key == "counts" {
+                let place = "`counts` belongs into the braces of `dtw`: \
+                             dtw = { own_moves = 15, counts = \"to-the-end\" }";
+                return Err(A::Error::custom(place));
+            }
+            if said.is_some() {
+                let keys = SaidText::KEYS.join(", ");
+                return Err(A::Error::custom(format_args!(
+                    "found `{key}` besides, expected only one of {keys}"
+                )));
+            }
+            said = Some(match key.as_str() {
+                "value" => SaidText::Value(map.next_value()?),
+                "does_not_lose" => SaidText::DoesNotLose(map.next_value()?),
+                "dtw" => SaidText::Dtw(map.next_value()?),
+                "dtz" => SaidText::Dtz(map.next_value()?),
+                "same" => SaidText::Same(map.next_value()?),
+                "longest_win" => SaidText::LongestWin(map.next_value()?),
+                _ => return Err(A::Error::unknown_field(&key, &SaidText::KEYS)),
+            });
+        }
+        said.ok_or_else(|| A::Error::invalid_length(0, &self))
+    }
 }
 
 #[derive(Deserialize)]
@@ -415,6 +481,12 @@ impl Reader<'_> {
             for game in games {
                 with_game!(game, game => materials(game, What::Material(material))).map_err(|error| wrong(&error))?;
             }
+            if material.pieces() > MOST_PIECES {
+                let count = material.pieces();
+                return Err(wrong(&format_args!(
+                    "{material} has {count} pieces, expected at most {MOST_PIECES}"
+                )));
+            }
             if all.contains(&material) {
                 return Err(wrong(&format_args!("{material} is there twice")));
             }
@@ -448,10 +520,15 @@ impl Reader<'_> {
     /// `strong` and `weak` mean nothing where numbers are equal.
     fn check_parties(&self, text: &ClaimText, materials: &Materials) -> Result<(), ClaimError> {
         let asked = &text.positions;
-        let words = asked.to_move.iter();
-        let words = words.chain(asked.on.iter().chain(&asked.off).map(|on| &on.side));
-        let words = words.chain(asked.adjacent.iter().map(|adjacent| &adjacent.side));
-        for word in words.filter(|word| matches!(word.get_ref(), PartyWord::Strong | PartyWord::Weak)) {
+        let sides = asked.on.iter().chain(&asked.off).map(|on| &on.side);
+        let sides = sides.chain(asked.adjacent.iter().map(|adjacent| &adjacent.side));
+        let sides = sides.map(|side| (party(*side.get_ref()), side.span(), "`white`, `black` or `either`"));
+        let turn = asked.to_move.iter();
+        let turn = turn.map(|turn| ((*turn.get_ref()).into(), turn.span(), "`white` or `black`"));
+        for (_, span, expected) in turn
+            .chain(sides)
+            .filter(|(side, ..)| matches!(side, Party::Strong | Party::Weak))
+        {
             let even = match materials {
                 Materials::Listed(all) => all
                     .iter()
@@ -461,19 +538,10 @@ impl Reader<'_> {
             };
             if let Some(material) = even {
                 let what = format!(
-                    "`strong` and `weak` need a side with more pieces, but in {material} numbers are equal; expected `white`, `black` or `either`"
+                    "`strong` and `weak` need a side with more pieces, but in {material} numbers are equal; expected {expected}"
                 );
-                return Err(self.error(&word.span(), what));
+                return Err(self.error(&span, what));
             }
-        }
-        if let Some(word) = asked
-            .to_move
-            .as_ref()
-            .filter(|word| *word.get_ref() == PartyWord::Either)
-        {
-            let what =
-                "key `to_move`: found either, expected strong, weak, white or black (leave it out for both sides)";
-            return Err(self.error(&word.span(), what.to_owned()));
         }
         Ok(())
     }
@@ -504,7 +572,7 @@ impl Reader<'_> {
             })
         };
         Ok(Asked {
-            to_move: text.to_move.as_ref().map(|word| party(*word.get_ref())),
+            to_move: text.to_move.as_ref().map(|word| (*word.get_ref()).into()),
             quiet: text.quiet,
             won: text.won,
             mated: text.mated,
@@ -615,8 +683,10 @@ pub(super) fn squares_of<G: Game>(game: &G, name: &str) -> Result<Vec<u8>, Strin
         Some(squares) if squares.is_empty() => Err(format!("the board of {} has no {name}", game.name())),
         Some(squares) => Ok(squares),
         None => {
-            let sets = near(name, SQUARE_SETS);
-            let sets = if sets.is_empty() { SQUARE_SETS.to_vec() } else { sets };
+            let has = |set: &&str| named_squares(game, set).is_some_and(|squares| !squares.is_empty());
+            let own: Vec<&str> = SQUARE_SETS.into_iter().filter(has).collect();
+            let sets = near(name, own.iter().copied());
+            let sets = if sets.is_empty() { own } else { sets };
             Err(format!(
                 "{} has no square `{}`; expected a square's name, or one of {}",
                 game.name(),
