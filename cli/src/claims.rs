@@ -149,11 +149,7 @@ fn wanted<'a>(claims: &'a Claims, options: &ClaimsOptions, setting: &'a Setting)
         entries.extend(Entry::of(claim, &setting.games)?.into_iter().filter(of_game));
     }
     if let (Some(game), true) = (&options.game, entries.is_empty()) {
-        let what = format!("no such claim is about {game}");
-        if !options.id.is_empty() {
-            return Err(Failure::Usage(what));
-        }
-        setting.note(&what);
+        setting.note(&format!("no such claim is about {game}"));
     }
     Ok(entries)
 }

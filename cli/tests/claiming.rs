@@ -435,12 +435,19 @@ fn wrong_usage() {
         &["claims", "--id", "x"],
         &["unknown claim", "known ones are ru-3v1-15"],
     );
-    assert!(answers(&place, 0, &["italian"]).is_empty());
-    place.fails(
-        2,
-        &["claims", "english", "--id", "ru-3v1-15"],
-        &["no such claim is about english"],
-    );
+    // A known game of which no claim is asked is no error, with or without names.
+    for arguments in [&["italian"][..], &["english", "--id", "ru-3v1-15"]] {
+        assert!(answers(&place, 0, arguments).is_empty());
+        let output = place.run(&[&["claims"], arguments].concat());
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0));
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            said.contains(&format!("no such claim is about {}", arguments[0])),
+            "{said}"
+        );
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
+    place.fails(2, &["claims", "italian", "--id", "x"], &["unknown claim"]);
     for arguments in [
         &["claims", "--max-pieces", "1"][..],
         &["claims", "--max-pieces", "x"],
