@@ -371,6 +371,21 @@ fn wrong_files() {
             &["line 3", "`games`", "two games"],
         ),
         ("value = \"drawn\"", "same = []", &["line 7", "`same`"]),
+        (
+            "statement = \"\"",
+            "statement = \"a\\u001B[2Jb\"",
+            &["line 4, column 13", "`statement`", "control character U+001B"],
+        ),
+        (
+            "statement",
+            "title = \"\\u0007\"\nstatement",
+            &["line 4", "`title`", "control character U+0007"],
+        ),
+        (
+            "statement",
+            "source = \"\\u009B\"\nstatement",
+            &["line 4", "`source`", "control character U+009B"],
+        ),
         ("says", "says = 1\nsays", &["line 8", "duplicate key"]),
         ("id = \"a\"", "id = \"a", &["line 2"]),
     ] {
@@ -391,6 +406,16 @@ fn wrong_files() {
         &["claims", "--file", "twice.toml"],
         &["line 9", "`id`", "a claim `a` before"],
     );
+    std::fs::write(
+        place.path("case.toml"),
+        format!("{good}{}", good.replace("\"a\"", "\"A\"")),
+    )
+    .unwrap();
+    place.fails(
+        2,
+        &["claims", "--file", "case.toml"],
+        &["line 9", "a claim `a` before", "differs in more than case"],
+    );
     std::fs::write(place.path("good.toml"), good).unwrap();
     place.fails(
         2,
@@ -409,6 +434,27 @@ fn wrong_files() {
         !place.path("tables").exists(),
         "nothing was built for files that are wrong"
     );
+}
+
+#[test]
+fn text_of_a_file_stays_text_on_the_page() {
+    let place = Place::empty();
+    let text = OWN.replace("[\"pocket\"]", "[\"russian\"]").replace(
+        "statement = \"",
+        "title = \"# one | two <b> [x](y)\"\nsource = \"a\\n\\n# b\"\nstatement = \"#",
+    );
+    std::fs::write(place.path("own.toml"), text).unwrap();
+    let output = place.run(&["claims", "-q", "--file", "own.toml", "--document", "made"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let page = std::fs::read_to_string(place.path("made/draw-rules.md")).unwrap();
+    let title = "\\# one \\| two &lt;b> \\[x\\](y)";
+    assert!(page.contains(&format!("</a>{title}\n")), "{page}");
+    assert!(
+        page.contains(&format!("| russian | [{title}](#pocket-russian) |")),
+        "{page}"
+    );
+    assert!(page.contains("**The statement.** \\#King against king"), "{page}");
+    assert!(page.contains("*(a # b)*"), "{page}");
 }
 
 #[test]

@@ -99,12 +99,28 @@ fn is_first(entry: &Entry<'_>, game: &AnyGame) -> bool {
     entry.games().next().is_some_and(|first| first.name() == game.name())
 }
 
+/// Text of a user as Markdown that shows it and does nothing else. Emphasis is
+/// left to the writer.
+fn escaped(text: &str) -> String {
+    let mut all = String::new();
+    for (at, c) in text.char_indices() {
+        match c {
+            '<' => all.push_str("&lt;"),
+            '|' | '[' | ']' | '\\' => all.extend(['\\', c]),
+            '#' if at == 0 => all.push_str("\\#"),
+            _ if c.is_control() => all.push(' '),
+            _ => all.push(c),
+        }
+    }
+    all
+}
+
 fn heading(game: &AnyGame) -> String {
     let description = with_game!(game, game => game.rule_file().description.clone());
     if description.is_empty() {
         format!("`{}`", game.name())
     } else {
-        format!("{description} (`{}`)", game.name())
+        format!("{} (`{}`)", escaped(&description), game.name())
     }
 }
 
@@ -113,13 +129,13 @@ fn anchor(answer: &Answer) -> String {
     format!("{}-{}", answer.id, answer.games.first().map_or("", String::as_str))
 }
 
-fn title<'a>(entry: &Entry<'a>) -> &'a str {
+fn title(entry: &Entry<'_>) -> String {
     let claim = entry.claim();
-    if claim.title.is_empty() {
+    escaped(if claim.title.is_empty() {
         &claim.id
     } else {
         &claim.title
-    }
+    })
 }
 
 fn verdict(answer: &Answer) -> &'static str {
@@ -173,15 +189,16 @@ fn section(
     let source = if claim.source.is_empty() {
         String::new()
     } else {
-        format!(" *({})*", claim.source)
+        format!(" *({})*", escaped(&claim.source))
     };
     if claim.rule.is_empty() {
-        let _ = writeln!(page, "**The statement.** {}{source}\n", claim.statement);
+        let _ = writeln!(page, "**The statement.** {}{source}\n", escaped(&claim.statement));
     } else {
         let _ = writeln!(
             page,
             "**The rule.** {}{source}\n\n**The question.** Is this so? {}\n",
-            claim.rule, claim.statement
+            escaped(&claim.rule),
+            escaped(&claim.statement)
         );
     }
     if answer.verdict == ClaimVerdict::NotEvaluated {

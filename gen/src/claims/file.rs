@@ -1,6 +1,6 @@
 //! Reading claim files. `docs/claims.md` describes them.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fmt;
 use std::fs::File;
 use std::io::Read as _;
@@ -113,13 +113,20 @@ impl Claims {
     pub fn add_text(&mut self, text: &str, origin: &str, games: &Games) -> Result<(), ClaimError> {
         let reader = Reader { text, origin, games };
         let claims = reader.claims()?;
-        let mut ids: HashSet<String> = self.iter().map(|claim| claim.id.clone()).collect();
+        // Pictures are named after claims, and some file systems take upper and
+        // lower case for the same.
+        let mut ids: HashMap<String, String> = self
+            .iter()
+            .map(|claim| (claim.id.to_ascii_lowercase(), claim.id.clone()))
+            .collect();
         for (claim, span) in claims {
-            if !ids.insert(claim.id.clone()) {
-                let what = format!(
-                    "key `id`: there is a claim `{}` before; expected another name",
-                    claim.id
-                );
+            if let Some(known) = ids.insert(claim.id.to_ascii_lowercase(), claim.id.clone()) {
+                let expected = if known == claim.id {
+                    "another name"
+                } else {
+                    "a name that differs in more than case"
+                };
+                let what = format!("key `id`: there is a claim `{known}` before; expected {expected}");
                 return Err(reader.error(&span, what));
             }
             self.claims.push(claim);
@@ -138,14 +145,11 @@ struct FileText {
 #[serde(deny_unknown_fields)]
 struct ClaimText {
     id: Spanned<String>,
-    #[serde(default)]
-    title: String,
+    title: Option<Spanned<String>>,
     games: Spanned<Vec<Spanned<String>>>,
-    statement: String,
-    #[serde(default)]
-    rule: String,
-    #[serde(default)]
-    source: String,
+    statement: Spanned<String>,
+    rule: Option<Spanned<String>>,
+    source: Option<Spanned<String>>,
     materials: Option<Spanned<Vec<Spanned<String>>>>,
     pieces: Option<Spanned<Keyed<RangeText>>>,
     each_side: Option<Spanned<String>>,
@@ -443,15 +447,32 @@ impl Reader<'_> {
         self.check_parties(text, &materials)?;
         Ok(Claim {
             id: id.clone(),
-            title: text.title.clone(),
+            title: self.words(text.title.as_ref(), "title")?,
             games: games.iter().map(|game| game.name().to_owned()).collect(),
-            statement: text.statement.clone(),
-            rule: text.rule.clone(),
-            source: text.source.clone(),
+            statement: self.words(Some(&text.statement), "statement")?,
+            rule: self.words(text.rule.as_ref(), "rule")?,
+            source: self.words(text.source.as_ref(), "source")?,
             materials,
             asked,
             said,
         })
+    }
+
+    /// A text of one line, for people: ends of lines become spaces, and there
+    /// is nothing that a terminal would act on.
+    fn words(&self, text: Option<&Spanned<String>>, key: &str) -> Result<String, ClaimError> {
+        let Some(text) = text else {
+            return Ok(String::new());
+        };
+        let is_control = |c: &char| c.is_control() && !matches!(c, '\t' | '\n' | '\r');
+        if let Some(control) = text.get_ref().chars().find(is_control) {
+            let what = format!(
+                "key `{key}`: found the control character U+{:04X}, expected plain text",
+                u32::from(control)
+            );
+            return Err(self.error(&text.span(), what));
+        }
+        Ok(text.get_ref().split_whitespace().collect::<Vec<_>>().join(" "))
     }
 
     fn materials(&self, text: &ClaimText, games: &[&AnyGame]) -> Result<Materials, ClaimError> {
