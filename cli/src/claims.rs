@@ -9,7 +9,7 @@ mod supply;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use petrov_gen::Progress;
 use petrov_gen::claims::{Answer, Claims, Entry};
@@ -49,6 +49,7 @@ impl<'a> AnswerDocument<'a> {
 
 /// Checks statements; a false one is an answer, not a failure to give one.
 pub(crate) fn claims(options: &ClaimsOptions, setting: &Setting, output: &mut Output) -> Result<(), Failure> {
+    keeps_files(options)?;
     let mut claims = Claims::none();
     for file in &options.file {
         claims.add_file(file, &setting.games)?;
@@ -118,6 +119,20 @@ pub(crate) fn claims(options: &ClaimsOptions, setting: &Setting, output: &mut Ou
         }
         said => said,
     }
+}
+
+/// Refuses to write over what is not the program's own: the claims read, and a
+/// page of somebody else.
+fn keeps_files(options: &ClaimsOptions) -> Result<(), Failure> {
+    if let Some(list) = &options.exceptions {
+        // What is not there yet is nobody's.
+        let same = |file: &&PathBuf| matches!((list.canonicalize(), file.canonicalize()), (Ok(a), Ok(b)) if a == b);
+        if let Some(file) = options.file.iter().find(same) {
+            let what = format!("--exceptions would write over the claims of --file {}", file.display());
+            return Err(Failure::Usage(what));
+        }
+    }
+    options.document.as_deref().map_or(Ok(()), document::keeps_page)
 }
 
 /// The entries that are asked for.

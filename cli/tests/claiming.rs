@@ -458,6 +458,33 @@ fn text_of_a_file_stays_text_on_the_page() {
 }
 
 #[test]
+fn files_of_others_are_kept() {
+    let place = Place::empty();
+    let text = OWN.replace("[\"pocket\"]", "[\"russian\"]");
+    std::fs::write(place.path("own.toml"), &text).unwrap();
+    let arguments = ["claims", "--file", "own.toml", "--exceptions", "./own.toml"];
+    place.fails(2, &arguments, &["--exceptions would write over", "own.toml"]);
+    assert_eq!(std::fs::read_to_string(place.path("own.toml")).unwrap(), text);
+
+    std::fs::create_dir(place.path("made")).unwrap();
+    let page = place.path("made/draw-rules.md");
+    std::fs::write(&page, "# My own\n").unwrap();
+    let arguments = ["claims", "-q", "--file", "own.toml", "--document", "made"];
+    place.fails(
+        2,
+        &arguments,
+        &["draw-rules.md: was not written by `petrov claims --document`"],
+    );
+    assert_eq!(std::fs::read_to_string(&page).unwrap(), "# My own\n");
+    assert!(!place.path("tables").exists());
+    // Its own page is replaced.
+    std::fs::remove_file(&page).unwrap();
+    for _ in 0..2 {
+        assert_eq!(place.run(&arguments).status.code(), Some(1));
+    }
+}
+
+#[test]
 fn too_little_memory() {
     let place = Place::empty();
     place.fails(

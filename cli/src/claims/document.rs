@@ -52,6 +52,24 @@ This page sets what rules and books say beside what came out.
 ## All answers
 ";
 
+/// How each page written begins.
+const WRITTEN: &str = "<!-- Written by `petrov claims --document`";
+
+/// Refuses a folder with a page that this program did not write.
+pub(crate) fn keeps_page(dir: &Path) -> Result<(), Failure> {
+    let path = dir.join(PAGE);
+    match fs::read(&path) {
+        Ok(page) if !page.starts_with(WRITTEN.as_bytes()) => Err(Failure::Usage(format!(
+            "{}: was not written by `petrov claims --document`; move it away, or name another folder",
+            path.display()
+        ))),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Failure::Broken(format!("{}: cannot be read: {error}", path.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Writes the page and its pictures into a folder.
 pub(crate) fn write(
     dir: &Path,
