@@ -367,10 +367,15 @@ impl<B: Bits> Unit<B> {
                 true => (standing.opp[number].len() * frame.row_count(number)) as u32,
                 false => 0,
             };
+            let place_bits = width.max(2).next_power_of_two().ilog2();
+            // An arrival has room for the place, the row within its block and
+            // one bit more. A row that needs more does not fit any memory.
+            assert!(place_bits < Arrival::BITS, "a row has at most 2^31 places");
             let row_bits = (rows / self.blocks_per_half).max(1).ilog2();
+            let row_bits = row_bits.min(Arrival::BITS - 1 - place_bits);
             self.owners.first_block[number] = used;
             self.owners.row_bits[number] = row_bits;
-            self.owners.place_bits[number] = width.max(2).next_power_of_two().ilog2();
+            self.owners.place_bits[number] = place_bits;
             half.row_words = arrangements * frame.word_count(number);
             half.cells.clear(frame.metric, rows as usize, width);
             make_room(&mut half.won_there, rows as usize * half.row_words);
