@@ -111,3 +111,13 @@ fn damaged() {
         assert!(read > 500, "{}", game.name());
     }
 }
+
+#[test]
+fn counters_stay_what_a_fen_can_have() {
+    let chess = named("chess");
+    let position = chess.parse_fen("4k3/8/8/8/8/8/8/4K2R b - - 1000000 1000000").unwrap();
+    for played in chess.legal_moves(&position) {
+        let fen = chess.fen(&chess.after(&position, &played));
+        assert!(chess.parse_fen(&fen).is_ok(), "{fen}");
+    }
+}

@@ -9,7 +9,7 @@ use crate::piece::Colour;
 use crate::spelling::shortened;
 
 /// Largest counter read.
-const LARGEST_COUNTER: u32 = 1_000_000;
+pub(super) const LARGEST_COUNTER: u32 = 1_000_000;
 
 /// Squares and letters of the castling rights in the order in which FEN lists
 /// them: right, letter, king, rook (as White sees them).

@@ -243,9 +243,13 @@ impl Game {
             halfmove: if step.is_conversion() {
                 0
             } else {
-                position.halfmove.saturating_add(1)
+                counted(position.halfmove)
             },
-            fullmove: position.fullmove.saturating_add(u32::from(turn == Colour::White)),
+            fullmove: if turn == Colour::White {
+                counted(position.fullmove)
+            } else {
+                position.fullmove
+            },
         }
     }
 
@@ -388,4 +392,10 @@ impl game::Game for Game {
     fn write_game(&self, game: &PgnGame) -> String {
         self.write_pgn(game)
     }
+}
+
+/// A counter of a FEN after one more. It stays at the largest that a FEN can
+/// have, so that what is written can be read again.
+fn counted(counter: u32) -> u32 {
+    counter.saturating_add(1).min(fen::LARGEST_COUNTER)
 }
