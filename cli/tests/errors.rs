@@ -212,6 +212,29 @@ fn tables_of_other_rules_are_left_alone() {
 }
 
 #[test]
+fn a_damaged_table_is_built_again_though_another_folder_has_a_good_one() {
+    let place = Place::with_tables("english", "2", "wld");
+    let path = place.path("tables/english/KvK.wld.petrov");
+    let good = std::fs::read(&path).unwrap();
+    std::fs::create_dir_all(place.path("other/english")).unwrap();
+    std::fs::write(place.path("other/english/KvK.wld.petrov"), &good).unwrap();
+    let mut damaged = good.clone();
+    *damaged.last_mut().unwrap() ^= 1;
+    std::fs::write(&path, &damaged).unwrap();
+    let folders = ["--tables", "tables", "--tables", "other"];
+    let gen_all = [&folders[..], &["gen", "english", "2", "--metric", "wld"]].concat();
+    let output = place.run(&gen_all);
+    assert!(output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("building it again"));
+    assert_eq!(std::fs::read(&path).unwrap(), good);
+    // The other way round the damaged one is not read, and left to `verify`.
+    std::fs::write(place.path("other/english/KvK.wld.petrov"), &damaged).unwrap();
+    let output = place.run(&gen_all);
+    assert!(output.status.success());
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("again"));
+}
+
+#[test]
 fn tables_of_another_version_are_left_alone() {
     let place = Place::with_tables("english", "2", "wld");
     let path = place.path("tables/english/KvK.wld.petrov");
@@ -231,16 +254,8 @@ fn tables_of_another_version_are_left_alone() {
 
 #[test]
 fn closed_output_ends_quietly() {
-    use std::process::{Command, Stdio};
     let place = Place::empty();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_petrov"))
-        .args(["moves", "russian", "-", "--json"])
-        .current_dir(place.path(""))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = place.start(&["moves", "russian", "-", "--json"]);
     drop(child.stdout.take());
     let mut stdin = child.stdin.take().unwrap();
     let input = "W:WKa1,Kc3:BKh8\n".repeat(10_000);

@@ -3,7 +3,7 @@
 mod common;
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use common::Place;
 use serde_json::Value;
@@ -59,14 +59,7 @@ fn many_tables_are_many_open_files() {
 #[test]
 fn a_table_cut_short_while_open_is_an_error() {
     let place = Place::with_tables("russian", "2", "wld");
-    let mut child = Command::new(env!("CARGO_BIN_EXE_petrov"))
-        .args(["--read", "pread", "probe", "russian", "-", "--json"])
-        .current_dir(place.path(""))
-        .env_remove("PETROV_TABLES")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = place.start(&["--read", "pread", "probe", "russian", "-", "--json"]);
     let mut stdin = child.stdin.take().unwrap();
     let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut ask = |fen: &str| -> Value {

@@ -3,7 +3,6 @@
 mod common;
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Command, Stdio};
 
 use common::Place;
 use serde_json::{Value, json};
@@ -75,13 +74,7 @@ fn endless_lines_and_foreign_bytes() {
 #[test]
 fn answers_come_at_once() {
     let place = Place::empty();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_petrov"))
-        .args(["moves", "russian", "-", "--json"])
-        .current_dir(place.path(""))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = place.start(&["moves", "russian", "-", "--json"]);
     let mut stdin = child.stdin.take().unwrap();
     let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
     for _ in 0..3 {

@@ -1,5 +1,6 @@
 //! What has to be done for a request, before anything is done.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -317,13 +318,11 @@ fn plan_of<G: Game, R: Rulebook>(
         if !materials.contains(&material) || !options.metrics.contains(&parts.metric) {
             continue;
         }
-        match table.verify_checksum() {
-            Ok(()) => {
-                present
-                    .entry((material, parts.metric))
-                    .or_insert_with(|| table.path().to_owned());
-            }
-            Err(error) => damaged.push(error.to_string()),
+        // Of several copies the first is the one that is read.
+        if let Entry::Vacant(first) = present.entry((material, parts.metric)) {
+            let whole = table.verify_checksum();
+            first.insert(whole.is_ok().then(|| table.path().to_owned()));
+            damaged.extend(whole.err().map(|error| error.to_string()));
         }
     }
     let write_dir = options
@@ -342,7 +341,7 @@ fn plan_of<G: Game, R: Rulebook>(
             .into_iter()
             .filter(|metric| options.metrics.contains(metric))
         {
-            if let Some(path) = present.get(&(*material, metric)) {
+            if let Some(Some(path)) = present.get(&(*material, metric)) {
                 slice.present.push(PlannedTable {
                     metric,
                     path: path.clone(),

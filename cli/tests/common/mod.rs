@@ -5,7 +5,7 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -58,15 +58,16 @@ impl Place {
             .unwrap()
     }
 
+    /// Starts the program, for asking it line by line.
+    pub(crate) fn start(&self, arguments: &[&str]) -> Child {
+        let mut command = self.command(arguments);
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.stderr(Stdio::piped()).spawn().unwrap()
+    }
+
     /// Runs the program on some input.
     pub(crate) fn run_on(&self, input: &str, arguments: &[&str]) -> Output {
-        let mut child = self
-            .command(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = self.start(arguments);
         let mut stdin = child.stdin.take().unwrap();
         let input = input.to_owned();
         // Beside reading, as neither side may wait for the other for ever.
