@@ -230,7 +230,7 @@ struct Writing {
 
 /// Steps whose tables are written while the next slice is solved: one makes up
 /// for what only one thread can do, more would need more memory.
-const UNDER_WAY: usize = 1;
+const STEPS_WRITTEN_BESIDE: usize = 1;
 
 impl Writing {
     /// Waits until no more than so many steps are under way; helps meanwhile.
@@ -272,14 +272,14 @@ impl<'a, G: Game, R: Rulebook> Builder<'a, G, R> {
         rayon::scope(|scope| {
             for pass in &self.plan.passes {
                 let mut solved = Solved::new(self.rulebook.clone(), pass.metric);
-                let mut kept = Vec::new();
+                let mut with_free = Vec::new();
                 for step in &pass.steps {
                     self.step(pass, step, &mut solved, scope, &writer, &writing)?;
-                    kept.push(self.plan.slices[step.slice].material);
-                    self.settle(&mut kept, &mut solved, &writing)?;
+                    with_free.push(self.plan.slices[step.slice].material);
+                    self.take_written(&mut with_free, &mut solved, &writing)?;
                 }
                 writing.wait(0);
-                self.settle(&mut kept, &mut solved, &writing)?;
+                self.take_written(&mut with_free, &mut solved, &writing)?;
             }
             Ok::<(), BuildError>(())
         })?;
@@ -378,7 +378,11 @@ impl<'a, G: Game, R: Rulebook> Builder<'a, G, R> {
             });
         }
         // A single thread does one thing after the other.
-        writing.wait(if rayon::current_num_threads() > 1 { UNDER_WAY } else { 0 });
+        writing.wait(if rayon::current_num_threads() > 1 {
+            STEPS_WRITTEN_BESIDE
+        } else {
+            0
+        });
         for dropped in &step.drop {
             let material = self.plan.slices[*dropped].material;
             for view in material.views() {
@@ -390,10 +394,10 @@ impl<'a, G: Game, R: Rulebook> Builder<'a, G, R> {
     }
 
     /// Takes note of what has been written, and forgets what only writing
-    /// needs of the slices in `kept`, as far as they are no longer in use.
-    fn settle(
+    /// needs of the slices in `with_free` (which entries are free), as far as they are no longer in use.
+    fn take_written(
         &mut self,
-        kept: &mut Vec<Material>,
+        with_free: &mut Vec<Material>,
         solved: &mut Solved<R>,
         writing: &Writing,
     ) -> Result<(), BuildError> {
@@ -401,7 +405,7 @@ impl<'a, G: Game, R: Rulebook> Builder<'a, G, R> {
             self.report.write_cpu_seconds += table.write_cpu_seconds;
             self.report.tables.push(table);
         }
-        kept.retain(|material| {
+        with_free.retain(|material| {
             let mut in_use = false;
             for view in material.views() {
                 let (own, opp) = material.armies(*view);

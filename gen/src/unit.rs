@@ -16,7 +16,7 @@
 //!
 //! Where a block decides so much at a ply that sending it would take more
 //! memory than the cells, nothing is sent, and those it is for look at the
-//! block's cells instead (see [`Desk::look`]).
+//! block's cells instead (see [`Workspace::look`]).
 //!
 //! Inside a row facts are kept as lanes (see [`PieceSets`]): one word for every
 //! square of one piece while the others stand still. With k moving pieces a
@@ -42,7 +42,7 @@ mod block;
 mod by_lane;
 mod by_placement;
 mod cells;
-mod desk;
+mod workspace;
 
 use petrov_games::{Bits, Kind, Placement, Rulebook, Side};
 use petrov_probe::{Metric, Score};
@@ -50,7 +50,7 @@ use rayon::prelude::*;
 
 use block::{Arrival, Block, Free, Task};
 use cells::Cells;
-use desk::Desk;
+use workspace::Workspace;
 
 use crate::clock::Meter;
 use crate::large_pages::make_room;
@@ -257,7 +257,7 @@ impl<R: Rulebook> UnitFrame<'_, R> {
 pub(crate) struct Unit<B> {
     halves: [Half<B>; 2],
     /// One for each thread that works on the unit.
-    desks: Vec<Mutex<Desk<B>>>,
+    workspaces: Vec<Mutex<Workspace<B>>>,
     owners: Owners,
     /// Blocks into which a half is cut at least, if it has the rows.
     blocks_per_half: u32,
@@ -351,7 +351,7 @@ impl<B: Bits> Unit<B> {
         let threads = if blocks > 1 { rayon::current_num_threads() } else { 1 };
         Self {
             halves: Default::default(),
-            desks: (0..threads).map(|_| Mutex::default()).collect(),
+            workspaces: (0..threads).map(|_| Mutex::default()).collect(),
             owners: Owners::default(),
             blocks_per_half: blocks as u32,
         }
@@ -487,17 +487,17 @@ impl<B: Bits> Unit<B> {
                     (half, blocks, won_there, row_words)
                 })
             });
-        let desks = &self.desks;
+        let workspaces = &self.workspaces;
         let work = |(half, blocks, won_there, row_words): (usize, &mut [Block], &mut [B], usize)| {
-            let desk = &desks[rayon::current_thread_index().unwrap_or(0) % desks.len()];
-            let desk = &mut *desk.lock().unwrap_or_else(PoisonError::into_inner);
+            let workspace = &workspaces[rayon::current_thread_index().unwrap_or(0) % workspaces.len()];
+            let workspace = &mut *workspace.lock().unwrap_or_else(PoisonError::into_inner);
             let other = at.frame.other(half);
             if flooded[half]
                 && let [first, ..] = blocks
             {
                 let start = first.rows.start;
                 let rows: usize = blocks.iter().map(|block| block.rows.len()).sum();
-                desk.look(at, half, start..start + rows as u32, cells[other], floods[other], clock);
+                workspace.look(at, half, start..start + rows as u32, cells[other], floods[other], clock);
             }
             let mut rest = won_there;
             for block in blocks {
@@ -509,13 +509,13 @@ impl<B: Bits> Unit<B> {
                     block,
                     cells: cells[half],
                     won_there,
-                    desk,
+                    workspace,
                     flooded: flooded[half],
                     clock,
                 });
             }
         };
-        if desks.len() == 1 {
+        if workspaces.len() == 1 {
             groups.for_each(work);
         } else {
             let groups: Vec<_> = groups.collect();
@@ -563,7 +563,9 @@ impl<B: Bits> Unit<B> {
 
     /// Gives back the memory that only solving needs.
     pub(crate) fn drop_all_but_cells(&mut self) {
-        self.desks.iter_mut().for_each(|desk| *desk = Mutex::default());
+        self.workspaces
+            .iter_mut()
+            .for_each(|workspace| *workspace = Mutex::default());
         for half in &mut self.halves {
             half.won_there = Vec::new();
             half.blocks.iter_mut().for_each(Block::drop_arrivals);

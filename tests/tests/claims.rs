@@ -89,6 +89,13 @@ impl Counted {
     }
 }
 
+/// Visits each position of a material, both sides to move.
+fn for_each_position(game: &Game, material: Material, mut visit: impl FnMut(&Position)) {
+    for turn in [Colour::White, Colour::Black] {
+        for_each_placement(game.board(), material.white(), material.black(), turn, &mut visit);
+    }
+}
+
 /// Asks each position of some materials: `None` if it is not asked about, else
 /// whether it is an exception.
 fn count(game: &Game, tables: &Tables, materials: &[&str], ask: impl Fn(&Seen<'_>) -> Option<bool>) -> Counted {
@@ -96,26 +103,18 @@ fn count(game: &Game, tables: &Tables, materials: &[&str], ask: impl Fn(&Seen<'_
     let mut counted = Counted::default();
     for material in materials {
         let material: Material = material.parse().unwrap();
-        for turn in [Colour::White, Colour::Black] {
-            for_each_placement(
-                game.board(),
-                material.white(),
-                material.black(),
-                turn,
-                &mut |position| {
-                    let seen = Seen {
-                        game,
-                        position: *position,
-                        score: prober.score(position, Metric::Dtw).unwrap(),
-                        quiet: game.legal_moves(position).iter().all(|played| played.captured == 0),
-                        even: material.white().pieces() == material.black().pieces(),
-                    };
-                    if let Some(exception) = ask(&seen) {
-                        counted.add(exception, seen.score, || game.fen(position));
-                    }
-                },
-            );
-        }
+        for_each_position(game, material, |position| {
+            let seen = Seen {
+                game,
+                position: *position,
+                score: prober.score(position, Metric::Dtw).unwrap(),
+                quiet: game.legal_moves(position).iter().all(|played| played.captured == 0),
+                even: material.white().pieces() == material.black().pieces(),
+            };
+            if let Some(exception) = ask(&seen) {
+                counted.add(exception, seen.score, || game.fen(position));
+            }
+        });
     }
     counted
 }
@@ -569,23 +568,16 @@ fn rule_draws(game: &Game, tables: &Tables, material: &str, reached: &[&str], pl
     }
     let (mut won, mut drawn) = (0, 0);
     let material: Material = material.parse().unwrap();
-    for turn in [Colour::White, Colour::Black] {
-        for_each_placement(
-            game.board(),
-            material.white(),
-            material.black(),
-            turn,
-            &mut |position| {
-                let winner = if known[position].is_win() { turn } else { turn.other() };
-                if !known[position].is_draw() && (material.is_even() || winner == Colour::White) {
-                    match fresh[numbers[position]] {
-                        0 => drawn += 1,
-                        _ => won += 1,
-                    }
-                }
-            },
-        );
-    }
+    for_each_position(game, material, |position| {
+        let turn = position.turn;
+        let winner = if known[position].is_win() { turn } else { turn.other() };
+        if !known[position].is_draw() && (material.is_even() || winner == Colour::White) {
+            match fresh[numbers[position]] {
+                0 => drawn += 1,
+                _ => won += 1,
+            }
+        }
+    });
     (won, drawn)
 }
 
@@ -660,27 +652,18 @@ fn lines_follow_one_metric() {
     let tables = folder.tables();
     let prober = tables.prober(game).unwrap();
     let mut converted = 0;
-    for turn in [Colour::White, Colour::Black] {
-        let material: Material = "KMvK".parse().unwrap();
-        for_each_placement(
-            game.board(),
-            material.white(),
-            material.black(),
-            turn,
-            &mut |position| {
-                let dtz = prober.score(position, Metric::Dtz).unwrap();
-                // Every seventh will do.
-                if (position.occupied() % 7) != 0 {
-                    return;
-                }
-                let line = best_line(&prober, position, Metric::Dtz).unwrap();
-                assert_eq!(line.len(), usize::from(dtz.distance()));
-                let dtw = prober.score(position, Metric::Dtw).unwrap();
-                let to_the_end = best_line(&prober, position, Metric::Dtw).unwrap();
-                assert_eq!(to_the_end.len(), usize::from(dtw.distance()));
-                converted += u64::from(line.len() < to_the_end.len());
-            },
-        );
-    }
+    for_each_position(game, "KMvK".parse().unwrap(), |position| {
+        let dtz = prober.score(position, Metric::Dtz).unwrap();
+        // Every seventh will do.
+        if (position.occupied() % 7) != 0 {
+            return;
+        }
+        let line = best_line(&prober, position, Metric::Dtz).unwrap();
+        assert_eq!(line.len(), usize::from(dtz.distance()));
+        let dtw = prober.score(position, Metric::Dtw).unwrap();
+        let to_the_end = best_line(&prober, position, Metric::Dtw).unwrap();
+        assert_eq!(to_the_end.len(), usize::from(dtw.distance()));
+        converted += u64::from(line.len() < to_the_end.len());
+    });
     assert!(converted > 100, "{converted}");
 }

@@ -220,12 +220,7 @@ fn section(
         );
     }
     if answer.verdict == ClaimVerdict::NotEvaluated {
-        let most = entry
-            .materials()?
-            .iter()
-            .map(|material| material.pieces())
-            .max()
-            .unwrap_or(0);
+        let most = entry.most_pieces()?;
         let _ = writeln!(
             page,
             "**What the tables say.** Not evaluated: this needs tables of {most} pieces."

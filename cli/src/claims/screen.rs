@@ -85,12 +85,7 @@ fn say_one(entry: &Entry<'_>, answer: &Answer, output: &mut Output) -> Result<()
         writeln!(output, "  source: {}", words::one_line(&claim.source))?;
     }
     if answer.verdict == ClaimVerdict::NotEvaluated {
-        let most = entry
-            .materials()?
-            .iter()
-            .map(|material| material.pieces())
-            .max()
-            .unwrap_or(0);
+        let most = entry.most_pieces()?;
         writeln!(
             output,
             "  not-evaluated: needs tables of {most} pieces (--max-pieces {most})"

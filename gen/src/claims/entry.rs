@@ -66,6 +66,15 @@ impl<'a> Entry<'a> {
         self.claim.said.metric()
     }
 
+    /// Pieces of the largest material that it is about.
+    ///
+    /// # Errors
+    /// As [`Entry::materials`].
+    pub fn most_pieces(&self) -> Result<u8, PlanError> {
+        let materials = self.materials()?;
+        Ok(materials.iter().map(Material::pieces).max().unwrap_or(0))
+    }
+
     /// The materials that it is about.
     ///
     /// # Errors

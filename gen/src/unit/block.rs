@@ -7,7 +7,7 @@ use petrov_games::{Bits, Rulebook};
 use petrov_probe::{Metric, Score};
 
 use super::cells::{CANNOT_LOSE, CAPTURE_WINS, Cells, DECIDED_WON, FREE, OPEN};
-use super::desk::Desk;
+use super::workspace::Workspace;
 use super::{Clock, Rows, Site};
 use crate::solved::Solved;
 use crate::values::GAP;
@@ -161,7 +161,7 @@ pub(super) struct Task<'a, R: Rulebook> {
     /// For each word of the block: squares to go to where the opponent has
     /// won, or where the own royal piece would be left attacked.
     pub(super) won_there: &'a mut [R::Set],
-    pub(super) desk: &'a mut Desk<R::Set>,
+    pub(super) workspace: &'a mut Workspace<R::Set>,
     /// Blocks of the other half have decided more than they sent.
     pub(super) flooded: bool,
     pub(super) clock: Clock,
@@ -370,9 +370,9 @@ impl<R: Rulebook> Task<'_, R> {
             return;
         }
         let words = self.won_there.len();
-        if self.desk.news.len() < words {
-            self.desk.news.resize(words, [R::Set::ZERO; 2]);
-            self.desk.is_dirty.resize(words.div_ceil(64), 0);
+        if self.workspace.news.len() < words {
+            self.workspace.news.resize(words, [R::Set::ZERO; 2]);
+            self.workspace.is_dirty.resize(words.div_ceil(64), 0);
         }
         if self.flooded {
             self.take_found::<SIDEWAYS>();
@@ -437,8 +437,8 @@ impl<R: Rulebook> Task<'_, R> {
                 // Steps from other arrangements look at this at once.
                 self.won_there[word] |= R::Set::bit(piece);
             }
-            self.desk.news[word][usize::from(won)] |= R::Set::bit(piece);
-            self.desk.is_dirty[word / 64] |= 1 << (word % 64);
+            self.workspace.news[word][usize::from(won)] |= R::Set::bit(piece);
+            self.workspace.is_dirty[word / 64] |= 1 << (word % 64);
         }
         if SIDEWAYS && won {
             // A step may have come from another arrangement, which this
@@ -447,7 +447,7 @@ impl<R: Rulebook> Task<'_, R> {
                 let first = self.first_word(row, step.to);
                 for &(word, _) in self.at.frame.lanes::<SIDEWAYS>(self.half, set) {
                     let word = first + word as usize;
-                    self.desk.is_dirty[word / 64] |= 1 << (word % 64);
+                    self.workspace.is_dirty[word / 64] |= 1 << (word % 64);
                 }
             }
         }
@@ -461,11 +461,11 @@ impl<R: Rulebook> Task<'_, R> {
         self.note::<SIDEWAYS>(self.block.rows.start + row, arrangement, set, arrival & 1 == 1);
     }
 
-    /// Notes what [`Desk::look`] found for this block's rows.
+    /// Notes what [`Workspace::look`] found for this block's rows.
     fn take_found<const SIDEWAYS: bool>(&mut self) {
         let sets = self.at.frame.own[self.half].len();
         for row in self.block.rows.clone() {
-            let found = std::mem::take(&mut self.desk.found);
+            let found = std::mem::take(&mut self.workspace.found);
             for (four, codes) in found.row(row).iter().enumerate().filter(|(_, codes)| **codes != 0) {
                 for lane in 0..4 {
                     let code = codes >> (2 * lane) & 3;
@@ -484,7 +484,7 @@ impl<R: Rulebook> Task<'_, R> {
                     }
                 }
             }
-            self.desk.found = found;
+            self.workspace.found = found;
         }
     }
 
@@ -494,7 +494,7 @@ impl<R: Rulebook> Task<'_, R> {
         let arrangements = self.at.standing.own[self.half].len();
         let mut line = self.line(self.block.rows.start, 0);
         for at in 0..self.won_there.len().div_ceil(64) {
-            let dirty = std::mem::take(&mut self.desk.is_dirty[at]);
+            let dirty = std::mem::take(&mut self.workspace.is_dirty[at]);
             for bit in dirty.squares() {
                 let word = at * 64 + usize::from(bit);
                 if word >= line.first_word + word_count {
@@ -512,7 +512,7 @@ impl<R: Rulebook> Task<'_, R> {
         let (at, half) = (self.at, self.half);
         let (own, rulebook) = (at.frame.own[half], at.frame.rulebook);
         let word = line.first_word + others as usize;
-        let news = std::mem::take(&mut self.desk.news[word]);
+        let news = std::mem::take(&mut self.workspace.news[word]);
         if SIDEWAYS && !news[LOST].is_empty() {
             self.steps_win(line, others, news[LOST]);
         }

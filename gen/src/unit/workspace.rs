@@ -13,7 +13,7 @@ use crate::values::GAP;
 /// What has arrived and is not worked off. One is enough for a thread: it is
 /// empty between two blocks.
 #[derive(Default)]
-pub(super) struct Desk<B> {
+pub(super) struct Workspace<B> {
     /// For each word of a block: new places where the opponent has lost, and
     /// where it has won.
     pub(super) news: Vec<[B; 2]>,
@@ -39,7 +39,7 @@ impl Found {
     }
 }
 
-impl<B: Bits> Desk<B> {
+impl<B: Bits> Workspace<B> {
     /// Looks at all positions of blocks in `floods` that moves from some rows
     /// could lead to, for those decided at the ply before. This is the inverse of [`super::Task::send`].
     ///
