@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use crate::clock::{self, Meter};
 use crate::plan::{BuildOptions, Pass, Plan, Step};
-use crate::slice::SliceSolver;
+use crate::slice::{OnlyRank, SliceSolver};
 use crate::solved::{Side, Solved};
 use crate::table_writer::TableWriter;
 use crate::values::{GAP, Values};
@@ -47,6 +47,14 @@ impl Progress {
     #[must_use]
     pub fn step(&self) -> String {
         self.step.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn set_total(&self, total: u64) {
+        self.total.store(total, Relaxed);
+    }
+
+    pub(crate) fn count(&self, steps: u64) {
+        self.done.fetch_add(steps, Relaxed);
     }
 
     pub(crate) fn set_step(&self, verb: &str, what: &dyn std::fmt::Display) {
@@ -189,6 +197,11 @@ fn check_room(plan: &Plan, options: &BuildOptions) -> Result<(), BuildError> {
         let limit = options.memory.is_some();
         return Err(BuildError::Memory { needed, allowed, limit });
     }
+    check_disk(plan.disk_bytes, options)
+}
+
+/// Whether there is so much room where tables are written.
+pub(crate) fn check_disk(needed: u64, options: &BuildOptions) -> Result<(), BuildError> {
     let dir = options.dirs.first().map_or(Path::new("tables"), PathBuf::as_path);
     let existing = dir.ancestors().find(|dir| dir.exists()).unwrap_or(Path::new("."));
     let existing = if existing.as_os_str().is_empty() {
@@ -198,13 +211,9 @@ fn check_room(plan: &Plan, options: &BuildOptions) -> Result<(), BuildError> {
     };
     if let Ok(stat) = rustix::fs::statvfs(existing) {
         let free = stat.f_bavail.saturating_mul(stat.f_frsize);
-        if plan.disk_bytes > free {
+        if needed > free {
             let path = dir.to_owned();
-            return Err(BuildError::Disk {
-                path,
-                needed: plan.disk_bytes,
-                free,
-            });
+            return Err(BuildError::Disk { path, needed, free });
         }
     }
     Ok(())
@@ -221,7 +230,7 @@ struct Builder<'a, G, R: Rulebook> {
 
 /// Tables that are written while the next slice is solved.
 #[derive(Default)]
-struct Writing {
+pub(crate) struct Writing {
     /// Steps whose tables are being written.
     under_way: AtomicUsize,
     /// What has been written since the last look.
@@ -230,11 +239,29 @@ struct Writing {
 
 /// Steps whose tables are written while the next slice is solved: one makes up
 /// for what only one thread can do, more would need more memory.
-const STEPS_WRITTEN_BESIDE: usize = 1;
+pub(crate) const STEPS_WRITTEN_BESIDE: usize = 1;
 
 impl Writing {
+    /// The tables of a step are to be written.
+    pub(crate) fn begin(&self) {
+        self.under_way.fetch_add(1, Relaxed);
+    }
+
+    /// One of them is.
+    pub(crate) fn add(&self, written: Result<TableReport, BuildError>) {
+        self.written
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(written);
+    }
+
+    /// All of them are.
+    pub(crate) fn end(&self) {
+        self.under_way.fetch_sub(1, Release);
+    }
+
     /// Waits until no more than so many steps are under way; helps meanwhile.
-    fn wait(&self, under_way: usize) {
+    pub(crate) fn wait(&self, under_way: usize) {
         while self.under_way.load(Acquire) > under_way {
             if rayon::yield_now() != Some(rayon::Yield::Executed) {
                 std::thread::sleep(Duration::from_micros(100));
@@ -243,7 +270,7 @@ impl Writing {
     }
 
     /// What has been written.
-    fn take(&self) -> Result<Vec<TableReport>, BuildError> {
+    pub(crate) fn take(&self) -> Result<Vec<TableReport>, BuildError> {
         let written = std::mem::take(&mut *self.written.lock().unwrap_or_else(PoisonError::into_inner));
         written.into_iter().collect()
     }
@@ -331,14 +358,15 @@ impl<'a, G: Game, R: Rulebook> Builder<'a, G, R> {
             // Which entries captures free is asked for only if values are to be
             // written from the distances.
             let frees = step.write.iter().any(|table| table.metric == Metric::Wld);
-            meter.measure(|| self.load(material, pass.metric, path, solved, frees, &meter))?;
+            meter.measure(|| load_slice(&*self.rulebook, material, pass.metric, path, solved, frees, &meter))?;
             self.progress.done.fetch_add(slice.positions, Relaxed);
         } else {
             self.progress.set_step("solving", &material);
-            meter.measure(|| {
+            let solve = || {
                 self.solver
-                    .solve(material, pass.metric, solved, &self.progress.done, &meter);
-            });
+                    .solve(material, pass.metric, solved, &OnlyRank, &self.progress.done, &meter)
+            };
+            meter.measure(solve).expect("there is no state to go on from");
         }
         let solve_seconds = if step.load.is_some() { 0.0 } else { meter.seconds() };
         self.report.solve_cpu_seconds += solve_seconds;
@@ -358,7 +386,7 @@ impl<'a, G: Game, R: Rulebook> Builder<'a, G, R> {
                     side.expect("the slice has just been solved or loaded").clone()
                 })
                 .collect();
-            writing.under_way.fetch_add(1, Relaxed);
+            writing.begin();
             scope.spawn(move |_| {
                 for table in &step.write {
                     let mut report = writer.write(material, table, &sides);
@@ -367,14 +395,10 @@ impl<'a, G: Game, R: Rulebook> Builder<'a, G, R> {
                     {
                         report.solve_cpu_seconds = solve_seconds;
                     }
-                    writing
-                        .written
-                        .lock()
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .push(report);
+                    writing.add(report);
                 }
                 drop(sides);
-                writing.under_way.fetch_sub(1, Release);
+                writing.end();
             });
         }
         // A single thread does one thing after the other.
@@ -421,95 +445,94 @@ impl<'a, G: Game, R: Rulebook> Builder<'a, G, R> {
         });
         Ok(())
     }
+}
 
-    /// Reads a slice from its table. Free entries are worked out again, as in
-    /// solving.
-    fn load(
-        &self,
-        material: Material,
-        metric: Metric,
-        path: &Path,
-        solved: &mut Solved<R>,
-        frees: bool,
-        meter: &Meter,
-    ) -> Result<(), BuildError> {
-        let table = Table::open(path, &BlockCache::new(0))?;
-        table.advise_sequential();
-        let damaged = || BuildError::Header { path: path.to_owned() };
-        let rulebook = &*self.rulebook;
-        for (number, view) in material.views().iter().enumerate() {
-            let (own, opp) = material.armies(*view);
-            let parts = table.header().parts().sides.get(number).ok_or_else(damaged)?;
-            let index = SliceIndex::new(rulebook, &own, &opp, DigitOrder::SOLVING).ok_or_else(damaged)?;
-            let stored = DigitOrder::from_code(parts.order)
-                .and_then(|order| SliceIndex::new(rulebook, &own, &opp, order))
-                .filter(|stored| stored.len() == parts.entries)
-                .ok_or_else(damaged)?;
-            let (packing, places) = (parts.packing(), parts.places());
-            let block_bytes = table.header().parts().block_bytes;
-            let capacity = packing.capacity(block_bytes).max(1);
-            let blocks: Vec<Vec<u8>> = (0..parts.block_count(block_bytes))
-                .into_par_iter()
-                .map(|block| meter.measure(|| table.read_block(number, block)))
-                .collect::<Result<_, TableError>>()?;
-            let scores = table.scores(number);
-            let values = Values::new(metric, index.len());
-            let lookup = &*solved;
-            let free = table.header().parts().free_entries;
-            let by_captures = free.captures || free.up_to_capture || frees;
-            // Where captures are optional they tell no distance.
-            let told = free.captures || free.up_to_capture;
-            // A multiple of what shares a byte.
-            const CHUNK: u64 = 1 << 14;
-            (0..index.len().div_ceil(CHUNK)).into_par_iter().try_for_each(|chunk| {
-                meter.measure(|| {
-                    let mut cursor = values.cursor(chunk * CHUNK);
-                    for entry in chunk * CHUNK..((chunk + 1) * CHUNK).min(index.len()) {
-                        let placement: R::Placement = index.unrank(entry);
-                        if rulebook.has_gaps() && !rulebook.is_placement(&placement) {
-                            cursor.push(GAP, false);
-                            continue;
-                        }
-                        let captures = if by_captures {
-                            lookup.best_capture(&placement)
-                        } else {
-                            None
-                        };
-                        // What captures lead to says all, or that it is at least so good.
-                        if let Some(score) = captures
-                            && told
-                            && (rulebook.forced() || score.is_win())
-                        {
-                            cursor.push(score.to_bits(), true);
-                            continue;
-                        }
-                        let code = if packing.stores() {
-                            let place = places.of(stored.rank(&placement));
-                            let block = &blocks[(place / capacity) as usize];
-                            packing.get(block, (place % capacity) as usize).ok_or_else(damaged)?
-                        } else {
-                            0
-                        };
-                        let score = *scores.get(usize::from(code)).ok_or_else(damaged)?;
-                        let score = match captures {
-                            Some(captures) if told && captures.preference() > score.preference() => captures,
-                            _ => score,
-                        };
-                        let freed = captures.is_some_and(|best| best.is_win() || best.is_draw() && score.is_draw());
-                        cursor.push(score.to_bits(), freed);
+/// Reads a slice from its table. Free entries are worked out again, as in
+/// solving.
+pub(crate) fn load_slice<R: Rulebook>(
+    rulebook: &R,
+    material: Material,
+    metric: Metric,
+    path: &Path,
+    solved: &mut Solved<R>,
+    frees: bool,
+    meter: &Meter,
+) -> Result<(), BuildError> {
+    let table = Table::open(path, &BlockCache::new(0))?;
+    table.advise_sequential();
+    let damaged = || BuildError::Header { path: path.to_owned() };
+    for (number, view) in material.views().iter().enumerate() {
+        let (own, opp) = material.armies(*view);
+        let parts = table.header().parts().sides.get(number).ok_or_else(damaged)?;
+        let index = SliceIndex::new(rulebook, &own, &opp, DigitOrder::SOLVING).ok_or_else(damaged)?;
+        let stored = DigitOrder::from_code(parts.order)
+            .and_then(|order| SliceIndex::new(rulebook, &own, &opp, order))
+            .filter(|stored| stored.len() == parts.entries)
+            .ok_or_else(damaged)?;
+        let (packing, places) = (parts.packing(), parts.places());
+        let block_bytes = table.header().parts().block_bytes;
+        let capacity = packing.capacity(block_bytes).max(1);
+        let blocks: Vec<Vec<u8>> = (0..parts.block_count(block_bytes))
+            .into_par_iter()
+            .map(|block| meter.measure(|| table.read_block(number, block)))
+            .collect::<Result<_, TableError>>()?;
+        let scores = table.scores(number);
+        let values = Values::new(metric, index.len());
+        let lookup = &*solved;
+        let free = table.header().parts().free_entries;
+        let by_captures = free.captures || free.up_to_capture || frees;
+        // Where captures are optional they tell no distance.
+        let told = free.captures || free.up_to_capture;
+        // A multiple of what shares a byte.
+        const CHUNK: u64 = 1 << 14;
+        (0..index.len().div_ceil(CHUNK)).into_par_iter().try_for_each(|chunk| {
+            meter.measure(|| {
+                let mut cursor = values.cursor(chunk * CHUNK);
+                for entry in chunk * CHUNK..((chunk + 1) * CHUNK).min(index.len()) {
+                    let placement: R::Placement = index.unrank(entry);
+                    if rulebook.has_gaps() && !rulebook.is_placement(&placement) {
+                        cursor.push(GAP, false);
+                        continue;
                     }
-                    Ok::<(), BuildError>(())
-                })
-            })?;
-            let mated = AtomicU64::new(parts.mated.unwrap_or(0));
-            solved.insert(&own, &opp, Arc::new(Side { index, values, mated }));
-        }
-        Ok(())
+                    let captures = if by_captures {
+                        lookup.best_capture(&placement)
+                    } else {
+                        None
+                    };
+                    // What captures lead to says all, or that it is at least so good.
+                    if let Some(score) = captures
+                        && told
+                        && (rulebook.forced() || score.is_win())
+                    {
+                        cursor.push(score.to_bits(), true);
+                        continue;
+                    }
+                    let code = if packing.stores() {
+                        let place = places.of(stored.rank(&placement));
+                        let block = &blocks[(place / capacity) as usize];
+                        packing.get(block, (place % capacity) as usize).ok_or_else(damaged)?
+                    } else {
+                        0
+                    };
+                    let score = *scores.get(usize::from(code)).ok_or_else(damaged)?;
+                    let score = match captures {
+                        Some(captures) if told && captures.preference() > score.preference() => captures,
+                        _ => score,
+                    };
+                    let freed = captures.is_some_and(|best| best.is_win() || best.is_draw() && score.is_draw());
+                    cursor.push(score.to_bits(), freed);
+                }
+                Ok::<(), BuildError>(())
+            })
+        })?;
+        let mated = AtomicU64::new(parts.mated.unwrap_or(0));
+        solved.insert(&own, &opp, Arc::new(Side { index, values, mated }));
     }
+    Ok(())
 }
 
 /// The positions that a table holds, no symmetry used.
-fn counted(path: &Path) -> Result<u64, BuildError> {
+pub(crate) fn counted(path: &Path) -> Result<u64, BuildError> {
     let table = Table::open(path, &BlockCache::new(0))?;
     let counts = table
         .header()

@@ -12,6 +12,11 @@ pub(crate) fn cpu_seconds() -> f64 {
     nanoseconds(ClockId::ProcessCPUTime) as f64 * 1e-9
 }
 
+/// Processor time of this thread so far, in seconds.
+pub(crate) fn thread_seconds() -> f64 {
+    nanoseconds(ClockId::ThreadCPUTime) as f64 * 1e-9
+}
+
 fn nanoseconds(clock: ClockId) -> u64 {
     let time = clock_gettime(clock);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64

@@ -28,8 +28,10 @@ mod clock;
 mod count;
 mod large_pages;
 mod lock;
+mod message;
 mod pieces;
 mod plan;
+mod ranks;
 mod slice;
 mod solved;
 mod stored;
@@ -46,6 +48,7 @@ pub use checksums::{
 };
 pub use lock::{FolderLock, LockError};
 pub use plan::{BuildOptions, Plan, PlanError, PlannedSlice, PlannedTable, What, WhatError, materials, plan};
+pub use ranks::{RankReport, SpreadError, SpreadOptions, SpreadReport, Wire, build_spread, collect_spread, refuse};
 pub use verify::{
     CheckedTable, Depth, Finding, MOST_FINDINGS, Verdict, VerifyError, VerifyOptions, VerifyReport, verify,
 };

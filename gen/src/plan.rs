@@ -270,7 +270,7 @@ fn positions<R: Rulebook>(rulebook: &R, material: &Material) -> Option<u64> {
 
 /// Processor seconds per position, compression included; measured on one core
 /// of an AMD EPYC of 2023 with Russian draughts.
-const SECONDS_PER_POSITION: [f64; 3] = [2.4e-7, 6e-7, 4e-7];
+pub(crate) const SECONDS_PER_POSITION: [f64; 3] = [2.4e-7, 6e-7, 4e-7];
 
 /// Bytes of a finished table per position; a little more than was measured,
 /// so that a plan errs on the safe side.
@@ -325,6 +325,84 @@ fn plan_of<G: Game, R: Rulebook>(
             damaged.extend(whole.err().map(|error| error.to_string()));
         }
     }
+    let present: Present = present
+        .into_iter()
+        .filter_map(|(name, path)| Some((name, path?)))
+        .collect();
+    let mut plan = plan_for(game, rulebook, materials, options, &present);
+    plan.damaged = damaged;
+    let missing: Vec<(Material, Metric, PathBuf)> = plan
+        .slices
+        .iter()
+        .flat_map(|slice| {
+            slice
+                .missing
+                .iter()
+                .map(|table| (slice.material, table.metric, table.path.clone()))
+        })
+        .collect();
+    for (material, metric, path) in &missing {
+        let foreign = tables
+            .iter()
+            .any(|table| table.path() == path && table.header().parts().fingerprint != game.fingerprint().bytes());
+        if foreign {
+            return Err(PlanError::Foreign {
+                path: path.clone(),
+                game: game.name().to_owned(),
+            });
+        }
+        // Whole, but not what its name says.
+        let misnamed = tables.iter().find(|table| {
+            let parts = table.header().parts();
+            table.path() == path && (parts.material != material.to_string() || parts.metric != *metric)
+        });
+        if let Some(table) = misnamed {
+            let parts = table.header().parts();
+            plan.damaged
+                .push(format!("{}: holds {}.{}", path.display(), parts.material, parts.metric));
+        }
+        if let Some((_, fault)) = tables.faults().find(|(at, _)| at == path) {
+            if may_be_good(fault) {
+                return Err(PlanError::LeftAlone {
+                    fault: fault.to_string(),
+                });
+            }
+            plan.damaged.push(fault.to_string());
+        }
+    }
+    Ok(plan)
+}
+
+/// Tables that are there and whole.
+pub(crate) type Present = HashMap<(Material, Metric), PathBuf>;
+
+/// The plan for a request, where these tables are there.
+///
+/// # Errors
+/// [`PlanError::NoTable`] if the material asked for has no table.
+pub(crate) fn plan_with<G: Game, R: Rulebook>(
+    game: &G,
+    rulebook: &R,
+    what: What,
+    options: &BuildOptions,
+    present: &Present,
+) -> Result<Plan, PlanError> {
+    Ok(plan_for(
+        game,
+        rulebook,
+        materials_of(game, rulebook, what)?,
+        options,
+        present,
+    ))
+}
+
+fn plan_for<G: Game, R: Rulebook>(
+    game: &G,
+    rulebook: &R,
+    materials: Vec<Material>,
+    options: &BuildOptions,
+    present: &Present,
+) -> Plan {
     let write_dir = options
         .dirs
         .first()
@@ -341,41 +419,16 @@ fn plan_of<G: Game, R: Rulebook>(
             .into_iter()
             .filter(|metric| options.metrics.contains(metric))
         {
-            if let Some(Some(path)) = present.get(&(*material, metric)) {
-                slice.present.push(PlannedTable {
+            match present.get(&(*material, metric)) {
+                Some(path) => slice.present.push(PlannedTable {
                     metric,
                     path: path.clone(),
-                });
-                continue;
+                }),
+                None => slice.missing.push(PlannedTable {
+                    metric,
+                    path: table_path(&write_dir, game.name(), *material, metric),
+                }),
             }
-            let path = table_path(&write_dir, game.name(), *material, metric);
-            let foreign = tables
-                .iter()
-                .any(|table| table.path() == path && table.header().parts().fingerprint != game.fingerprint().bytes());
-            if foreign {
-                return Err(PlanError::Foreign {
-                    path,
-                    game: game.name().to_owned(),
-                });
-            }
-            // Whole, but not what its name says.
-            let misnamed = tables.iter().find(|table| {
-                let parts = table.header().parts();
-                table.path() == path && (parts.material != material.to_string() || parts.metric != metric)
-            });
-            if let Some(table) = misnamed {
-                let parts = table.header().parts();
-                damaged.push(format!("{}: holds {}.{}", path.display(), parts.material, parts.metric));
-            }
-            if let Some((_, fault)) = tables.faults().find(|(at, _)| *at == path) {
-                if may_be_good(fault) {
-                    return Err(PlanError::LeftAlone {
-                        fault: fault.to_string(),
-                    });
-                }
-                damaged.push(fault.to_string());
-            }
-            slice.missing.push(PlannedTable { metric, path });
         }
         slices.push(slice);
     }
@@ -386,12 +439,27 @@ fn plan_of<G: Game, R: Rulebook>(
         memory_bytes: 0,
         disk_bytes: 0,
         cpu_seconds: 0.0,
-        damaged,
+        damaged: Vec::new(),
         passes,
     };
     plan.positions = plan.missing_positions();
     plan.estimate(rulebook, options);
-    Ok(plan)
+    plan
+}
+
+/// Numbers of the slices of a plan that one move can lead to from a slice.
+pub(crate) fn next_slices<R: Rulebook>(rulebook: &R, plan: &Plan, slice: usize) -> Vec<usize> {
+    let next = next_materials(rulebook, &plan.slices[slice].material);
+    let slices = plan.slices.iter().enumerate();
+    slices
+        .filter(|(_, slice)| next.contains(&slice.material))
+        .map(|(number, _)| number)
+        .collect()
+}
+
+/// Bytes in which one unit is solved.
+pub(crate) fn unit_bytes<R: Rulebook>(rulebook: &R, material: &Material, metric: Metric) -> u64 {
+    scratch_bytes(rulebook, material, metric, 1).0
 }
 
 /// Which metrics are solved for, and which tables come from each: distances

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use petrov_games::{Army, Bits, Kind, Material, Placement, Rulebook, Side as Of, View};
-use petrov_probe::{Digit, DigitOrder, Metric, SliceIndex, binomial, set_unrank};
+use petrov_probe::{Digit, Metric, SliceIndex, binomial, set_unrank};
 use rayon::prelude::*;
 
 use crate::clock::Meter;
 use crate::pieces::PieceSets;
 use crate::solved::{Side, Solved};
-use crate::unit::{Rows, Standing, Unit, UnitFrame};
+use crate::unit::{Alone, Crew, KeptUnit, Rows, Standing, StateError, Unit, UnitFrame};
 use crate::values::Values;
 
 /// Positions below which a task takes several units at a time.
@@ -31,6 +31,50 @@ const BLOCKS_PER_THREAD: usize = 4;
 /// Positions of a block of rows, so that what arrives for it is near when it is
 /// worked off. A block alone takes twice the time for a five-piece unit.
 const BLOCK_POSITIONS: u64 = 1 << 21;
+
+/// The ranks that work on a slice, as one of them sees them.
+pub(crate) trait Team: Sync {
+    /// Room for the values of a side: its number, how many it has in all and in
+    /// each unit.
+    fn values(&self, side: usize, metric: Metric, len: u64, unit: u64) -> Values;
+
+    /// Whether this rank has a part in solving a unit, which has a number of
+    /// its own. `outputs` are the sides and values of the standing digit for which
+    /// it gives values.
+    fn takes(&self, unit: u64, outputs: &dyn Fn() -> Vec<(usize, u64)>) -> bool;
+
+    /// The ranks that share each unit's rows.
+    fn crew(&self) -> &dyn Crew;
+
+    /// Called before a unit whose rows are shared: what was kept of it.
+    fn state_of(&self, unit: u64) -> Option<KeptUnit>;
+
+    /// Called after such a unit.
+    fn unit_done(&self, unit: u64);
+}
+
+/// A rank that has all slices to itself.
+pub(crate) struct OnlyRank;
+
+impl Team for OnlyRank {
+    fn values(&self, _: usize, metric: Metric, len: u64, _: u64) -> Values {
+        Values::new(metric, len)
+    }
+
+    fn takes(&self, _: u64, _: &dyn Fn() -> Vec<(usize, u64)>) -> bool {
+        true
+    }
+
+    fn crew(&self) -> &dyn Crew {
+        &Alone
+    }
+
+    fn state_of(&self, _: u64) -> Option<KeptUnit> {
+        None
+    }
+
+    fn unit_done(&self, _: u64) {}
+}
 
 /// Solves the slices of one rule set.
 pub(crate) struct SliceSolver<R: Rulebook> {
@@ -52,6 +96,7 @@ struct Slice<'a, R: Rulebook> {
     /// For each symmetry the one that undoes it.
     inverses: Vec<u8>,
     meter: &'a Meter,
+    team: &'a dyn Team,
 }
 
 /// Units that can be solved at the same time. There may be tens of millions
@@ -60,15 +105,26 @@ enum Level {
     /// Pieces that stand still: values of their digit, White to move.
     Still(Vec<u64>),
     /// Pieces that keep their ranks: how many of White's and of Black's stand
-    /// on each rank, seen by White.
-    Ranks(Vec<(Vec<u8>, Vec<u8>)>),
+    /// on each rank, seen by White; with the unit's number.
+    Ranks(Vec<(u64, Shares)>),
 }
+
+/// How many of White's and of Black's standing pieces are on each rank.
+type Shares = (Vec<u8>, Vec<u8>);
 
 impl Level {
     fn len(&self) -> usize {
         match self {
             Self::Still(digits) => digits.len(),
             Self::Ranks(shares) => shares.len(),
+        }
+    }
+
+    /// The number that a unit has in the slice.
+    fn unit(&self, number: usize) -> u64 {
+        match self {
+            Self::Still(digits) => digits[number],
+            Self::Ranks(shares) => shares[number].0,
         }
     }
 }
@@ -89,17 +145,21 @@ impl<R: Rulebook> SliceSolver<R> {
         sets.or_insert_with(new).clone()
     }
 
-    /// Solves a slice and leaves it in `solved`, which must hold every slice
+    /// Solves a slice, or this rank's part of it, and leaves it in `solved`, which must hold every slice
     /// that this one converts into. `done` is counted up by the positions
     /// solved, `meter` by the time of all threads.
+    ///
+    /// # Errors
+    /// What was kept of a unit is of another.
     pub(crate) fn solve(
         &mut self,
         material: Material,
         metric: Metric,
         solved: &mut Solved<R>,
+        team: &dyn Team,
         done: &AtomicU64,
         meter: &Meter,
-    ) {
+    ) -> Result<(), StateError> {
         let (white, black) = (material.white(), material.black());
         let symmetries = Arc::new(self.rulebook.symmetries(&white, &black));
         // Sets of pieces that are no longer asked for can be large.
@@ -107,20 +167,9 @@ impl<R: Rulebook> SliceSolver<R> {
         let own = [self.sets(&white, &symmetries), self.sets(&black, &symmetries)];
         let shared = self.rulebook.clone();
         let rulebook: &R = &shared;
-        let sides: Vec<Arc<Side<R::Set>>> = material
-            .views()
-            .iter()
-            .map(|view| {
-                let (own, opp) = material.armies(*view);
-                let index = SliceIndex::new(rulebook, &own, &opp, DigitOrder::SOLVING)
-                    .expect("the plan holds only slices that have positions");
-                let values = Values::new(metric, index.len());
-                let mated = AtomicU64::new(0);
-                let side = Arc::new(Side { index, values, mated });
-                solved.insert(&own, &opp, side.clone());
-                side
-            })
-            .collect();
+        let sides = solved.insert_slice(material, |side, index| {
+            team.values(side, metric, index.len(), index.scale(Digit::Standing))
+        });
         let standing = rulebook.standing(&white) + rulebook.standing(&black) > 0;
         let rows = [View::White, View::Black].map(|view| {
             let side = &sides[sides.len().min(view as usize + 1) - 1];
@@ -156,8 +205,9 @@ impl<R: Rulebook> SliceSolver<R> {
             sides: &sides,
             inverses: symmetries.iter().map(inverse).collect(),
             meter,
+            team,
         };
-        slice.solve(done);
+        slice.solve(done)
     }
 }
 
@@ -205,7 +255,7 @@ fn folded_rows<R: Rulebook>(rulebook: &R, index: &SliceIndex<R::Set>, opp: &Piec
 }
 
 impl<R: Rulebook> Slice<'_, R> {
-    fn solve(&self, done: &AtomicU64) {
+    fn solve(&self, done: &AtomicU64) -> Result<(), StateError> {
         let threads = rayon::current_num_threads();
         let unit_positions = self
             .sides
@@ -213,38 +263,72 @@ impl<R: Rulebook> Slice<'_, R> {
             .map(|side| side.index.scale(Digit::Standing))
             .sum::<u64>()
             .max(1);
+        let ranks = self.team.crew().ranks();
         for level in self.levels() {
             let shared = threads > 1 && level.len() < 2 * threads && unit_positions > TASK_POSITIONS;
             let blocks = (unit_positions / BLOCK_POSITIONS) as usize;
-            if shared || blocks > 1 {
-                let mut unit = Unit::new(blocks.max(if shared { threads * BLOCKS_PER_THREAD } else { 1 }));
+            if shared || blocks > 1 || ranks > 1 {
+                let least = if shared { threads * BLOCKS_PER_THREAD } else { 1 };
+                let least = if ranks > 1 {
+                    ranks * threads * BLOCKS_PER_THREAD
+                } else {
+                    least
+                };
+                let mut unit = Unit::new(blocks.max(least));
                 for number in 0..level.len() {
-                    done.fetch_add(self.solve_unit(&mut unit, &level, number), Relaxed);
+                    let name = level.unit(number);
+                    let state = if ranks > 1 { self.team.state_of(name) } else { None };
+                    done.fetch_add(self.solve_unit(&mut unit, &level, number, state.as_ref())?, Relaxed);
+                    if ranks > 1 {
+                        self.team.unit_done(name);
+                    }
                 }
             } else {
                 let most = (TASK_POSITIONS / unit_positions) as usize;
                 let each = most.min(level.len() / (TASKS_PER_THREAD * threads)).max(1);
-                (0..level.len().div_ceil(each)).into_par_iter().for_each_init(
+                (0..level.len().div_ceil(each)).into_par_iter().try_for_each_init(
                     || Unit::new(1),
                     |unit, task| {
-                        let units = task * each..((task + 1) * each).min(level.len());
-                        let solve = || units.map(|number| self.solve_unit(unit, &level, number)).sum();
-                        done.fetch_add(self.meter.measure(solve), Relaxed);
+                        let mut units = task * each..((task + 1) * each).min(level.len());
+                        let solve = || {
+                            units.try_fold(0, |sum, number| {
+                                Ok::<_, StateError>(sum + self.solve_unit(unit, &level, number, None)?)
+                            })
+                        };
+                        done.fetch_add(self.meter.measure(solve)?, Relaxed);
+                        Ok::<_, StateError>(())
                     },
-                );
+                )?;
             }
         }
+        Ok(())
     }
 
-    /// The units in groups that can be solved in turn: those in which standing
-    /// pieces have come further first, because they only go forward.
+    /// The units that this rank has a part in, in groups that can be solved in
+    /// turn: those in which standing pieces have come further first, because they only go forward.
     fn levels(&self) -> Vec<Level> {
         if self.frame.sideways {
-            let shares = by_level(self.rank_units());
-            shares.into_iter().map(Level::Ranks).collect()
+            let units = self
+                .rank_units()
+                .enumerate()
+                .map(|(unit, (level, shares))| (level, (unit as u64, shares)));
+            let taken = units.filter(|(_, (unit, shares))| {
+                let outputs = || {
+                    let (standing, own_image) = self.standing_of_ranks(shares);
+                    self.outputs(&standing, own_image)
+                };
+                self.team.takes(*unit, &outputs)
+            });
+            by_level(taken).into_iter().map(Level::Ranks).collect()
         } else {
-            let digits = by_level(self.still_units());
-            digits.into_iter().map(Level::Still).collect()
+            let taken = self.still_units().filter(|(_, digit)| {
+                let outputs = || {
+                    let (standing, own_image) = self.standing_of_digit(*digit);
+                    self.outputs(&standing, own_image)
+                };
+                self.team.takes(*digit, &outputs)
+            });
+            by_level(taken).into_iter().map(Level::Still).collect()
         }
     }
 
@@ -283,7 +367,7 @@ impl<R: Rulebook> Slice<'_, R> {
 
     /// Units of pieces that keep their ranks with their advancement: one for
     /// each way to share them out among the ranks, turned images as above.
-    fn rank_units(&self) -> impl Iterator<Item = (u32, (Vec<u8>, Vec<u8>))> {
+    fn rank_units(&self) -> impl Iterator<Item = (u32, Shares)> {
         let material = self.material;
         let ranks = usize::from(self.rulebook.ranks());
         let on_rank = |rank: u8| self.on_rank(rank).count() as u8;
@@ -328,54 +412,76 @@ impl<R: Rulebook> Slice<'_, R> {
         sets
     }
 
-    /// Solves a unit of a level and keeps its values; gives the number of
-    /// entries.
-    fn solve_unit(&self, unit: &mut Unit<R::Set>, level: &Level, number: usize) -> u64 {
-        // Of sides that are alike the second half is kept as the turned image
-        // of another unit, if it is another.
-        let even = self.material.is_even();
+    /// The standing pieces of a unit in which they stand still, and whether it
+    /// is its own turned image.
+    fn standing_of_digit(&self, digit: u64) -> (Standing<R::Set>, bool) {
+        let white = &self.sides[0].index;
+        let pieces: R::Placement = white.standing(digit);
+        let own_image = self.material.is_even() && white.standing_class(&self.rulebook.turned(&pieces)).0 == digit;
+        let of = |side| pieces.pieces(side, Kind::STANDING);
+        (Standing::still(self.rulebook, of(Of::Own), of(Of::Opponent)), own_image)
+    }
+
+    /// The same of a unit in which they keep their ranks.
+    fn standing_of_ranks(&self, shares: &Shares) -> (Standing<R::Set>, bool) {
+        let (white, black) = shares;
+        let own_image = self.material.is_even() && turned_shares(white, black) == *shares;
+        let (white, black) = (self.arrangements(white), self.arrangements(black));
+        (Standing::sideways(self.rulebook, white, black), own_image)
+    }
+
+    /// Solves a unit of a level and keeps its values, or those of this rank's
+    /// rows; gives their number.
+    fn solve_unit(
+        &self,
+        unit: &mut Unit<R::Set>,
+        level: &Level,
+        number: usize,
+        state: Option<&KeptUnit>,
+    ) -> Result<u64, StateError> {
         let (standing, own_image) = match level {
-            Level::Still(digits) => {
-                let white = &self.sides[0].index;
-                let pieces: R::Placement = white.standing(digits[number]);
-                let own_image = even && white.standing_class(&self.rulebook.turned(&pieces)).0 == digits[number];
-                let of = |side| pieces.pieces(side, Kind::STANDING);
-                (Standing::still(self.rulebook, of(Of::Own), of(Of::Opponent)), own_image)
-            }
-            Level::Ranks(shares) => {
-                let (white, black) = &shares[number];
-                let own_image = even && turned_shares(white, black) == shares[number];
-                let (white, black) = (self.arrangements(white), self.arrangements(black));
-                (Standing::sideways(self.rulebook, white, black), own_image)
-            }
+            Level::Still(digits) => self.standing_of_digit(digits[number]),
+            Level::Ranks(shares) => self.standing_of_ranks(&shares[number].1),
         };
-        unit.solve(&self.frame, self.solved, &standing);
-        let halves = if own_image { 1 } else { self.frame.halves() };
+        unit.solve(&self.frame, self.solved, &standing, self.team.crew(), state)?;
         // Where no unit of this size follows, the values get the room.
         let is_last = level.len() == 1;
         if is_last {
             unit.drop_all_but_cells();
         }
-        (0..halves)
-            .map(|half| {
-                let kept = self.keep(unit, half, &standing);
-                if is_last {
-                    unit.drop_half(half);
-                }
-                kept
-            })
-            .sum()
+        let kept = (0..self.kept_halves(own_image)).map(|half| {
+            let kept = self.keep(unit, half, &standing);
+            if is_last {
+                unit.drop_half(half);
+            }
+            kept
+        });
+        Ok(kept.sum())
     }
 
-    /// Copies a solved half to its place among the slice's values. Sets of
-    /// pieces come in the same order in both: leaving out those that meet
-    /// other pieces does not change the order of the rest.
-    fn keep(&self, unit: &Unit<R::Set>, half: usize, standing: &Standing<R::Set>) -> u64 {
+    /// Of sides that are alike the second half is kept as the turned image of
+    /// another unit, if it is another.
+    fn kept_halves(&self, own_image: bool) -> usize {
+        if own_image { 1 } else { self.frame.halves() }
+    }
+
+    /// The sides and values of the standing digit for which a unit gives
+    /// values.
+    fn outputs(&self, standing: &Standing<R::Set>, own_image: bool) -> Vec<(usize, u64)> {
+        let mut outputs = Vec::new();
+        for half in 0..self.kept_halves(own_image) {
+            let side = half.min(self.sides.len() - 1);
+            self.each_arrangement(half, standing, |_, digit, _| outputs.push((side, digit)));
+        }
+        outputs
+    }
+
+    /// Calls `visit` for each pair of arrangements of a half that is kept, with the
+    /// value of the standing digit and the symmetry that leads to it.
+    fn each_arrangement(&self, half: usize, standing: &Standing<R::Set>, mut visit: impl FnMut((u32, u32), u64, u8)) {
         let side = &self.sides[half.min(self.sides.len() - 1)];
-        let opp_standing = standing.opp(half).iter().enumerate();
-        let mut entries = 0;
         for (own_number, own) in standing.own(half).iter().enumerate() {
-            for (opp_number, opp) in opp_standing.clone() {
+            for (opp_number, opp) in standing.opp(half).iter().enumerate() {
                 if !(*own & *opp).is_empty() {
                     continue;
                 }
@@ -387,10 +493,20 @@ impl<R: Rulebook> Slice<'_, R> {
                 if self.frame.sideways && symmetry != 0 {
                     continue;
                 }
-                let arrangements = (own_number as u32, opp_number as u32);
-                entries += self.keep_arrangement(unit, half, side, arrangements, digit, symmetry);
+                visit((own_number as u32, opp_number as u32), digit, symmetry);
             }
         }
+    }
+
+    /// Copies a solved half to its place among the slice's values. Sets of
+    /// pieces come in the same order in both: leaving out those that meet
+    /// other pieces does not change the order of the rest.
+    fn keep(&self, unit: &Unit<R::Set>, half: usize, standing: &Standing<R::Set>) -> u64 {
+        let side = &self.sides[half.min(self.sides.len() - 1)];
+        let mut entries = 0;
+        self.each_arrangement(half, standing, |arrangements, digit, symmetry| {
+            entries += self.keep_arrangement(unit, half, side, arrangements, digit, symmetry);
+        });
         let weight = if self.frame.sideways {
             1
         } else {
@@ -433,13 +549,20 @@ impl<R: Rulebook> Slice<'_, R> {
         let start = digit * side.index.scale(Digit::Standing);
         let width = side.index.scale(Digit::FirstMoving);
         let keep_rows = |(chunk, rows): (usize, &[u32])| {
-            let mut cursor = side.values.cursor(start + (chunk * ROWS_KEPT) as u64 * width);
-            for &row in rows {
+            let start = start + (chunk * ROWS_KEPT) as u64 * width;
+            let (mut entries, mut open) = (0, None);
+            for (number, &row) in rows.iter().enumerate() {
                 let opp_set = self.frame.row_set(half, row);
                 let taken = opp.set(opp_set) | standing;
                 // Rows are folded only where nothing stands.
                 let source = if symmetry == 0 { row } else { opp.image(back, opp_set) };
-                let cell = unit.row(half, opp_number * self.frame.row_count(half) as u32 + source);
+                let source = opp_number * self.frame.row_count(half) as u32 + source;
+                if !unit.has_row(half, source) {
+                    open = None;
+                    continue;
+                }
+                let cell = unit.row(half, source);
+                let cursor = open.get_or_insert_with(|| side.values.cursor(start + number as u64 * width));
                 for set in 0..own.len() as u32 {
                     if (own.set(set) & taken).is_empty() {
                         let source = if symmetry == 0 { set } else { own.image(back, set) };
@@ -447,15 +570,16 @@ impl<R: Rulebook> Slice<'_, R> {
                         cursor.push(score, free);
                     }
                 }
+                entries += width;
             }
+            entries
         };
         if side.index.scale(Digit::Standing) > 4 * TASK_POSITIONS {
             let chunks = fitting.par_chunks(ROWS_KEPT).enumerate();
-            chunks.for_each(|chunk| self.meter.measure(|| keep_rows(chunk)));
+            chunks.map(|chunk| self.meter.measure(|| keep_rows(chunk))).sum()
         } else {
-            fitting.chunks(ROWS_KEPT).enumerate().for_each(keep_rows);
+            fitting.chunks(ROWS_KEPT).enumerate().map(keep_rows).sum()
         }
-        side.index.scale(Digit::Standing)
     }
 }
 

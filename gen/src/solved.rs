@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use petrov_games::{Army, Placement, Rulebook};
-use petrov_probe::{KeyMap, Metric, Score, SliceIndex};
+use petrov_games::{Army, Material, Placement, Rulebook};
+use petrov_probe::{DigitOrder, KeyMap, Metric, Score, SliceIndex};
 
 use crate::values::Values;
 
@@ -32,6 +32,28 @@ impl<R: Rulebook> Solved<R> {
             metric,
             sides: KeyMap::default(),
         }
+    }
+
+    /// Puts the sides of a slice there, in the order of its views, with room
+    /// for their values: `values` gets a side's number and its length.
+    pub(crate) fn insert_slice(
+        &mut self,
+        material: Material,
+        mut values: impl FnMut(usize, &SliceIndex<R::Set>) -> Values,
+    ) -> Vec<Arc<Side<R::Set>>> {
+        let views = material.views().iter().enumerate();
+        views
+            .map(|(number, view)| {
+                let (own, opp) = material.armies(*view);
+                let index = SliceIndex::new(&*self.rulebook, &own, &opp, DigitOrder::SOLVING)
+                    .expect("the plan holds only slices that have positions");
+                let values = values(number, &index);
+                let mated = AtomicU64::new(0);
+                let side = Arc::new(Side { index, values, mated });
+                self.insert(&own, &opp, side.clone());
+                side
+            })
+            .collect()
     }
 
     pub(crate) fn insert(&mut self, own: &Army, opp: &Army, side: Arc<Side<R::Set>>) {

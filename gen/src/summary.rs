@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use petrov_games::Bits;
-use petrov_probe::Digit;
 use petrov_probe::format::FreeEntries;
 use rayon::prelude::*;
 
@@ -27,13 +26,7 @@ pub(crate) struct Count {
 impl Summary {
     pub(crate) fn of<B: Bits>(side: &Side<B>, free: FreeEntries, meter: &Meter) -> Self {
         let index = &side.index;
-        // In solving order the first digit that has more than one value is
-        // the one that symmetries fold.
-        let lead = if index.range(Digit::Standing) > 1 {
-            Digit::Standing
-        } else {
-            Digit::FirstMoving
-        };
+        let lead = index.lead();
         let (leads, width) = (index.range(lead), index.scale(lead));
         let chunk = (1 << 16) / width.max(1) + 1;
         let count = |from: u64| {

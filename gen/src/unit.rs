@@ -36,12 +36,15 @@
 //! conversions decide is there from the start.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 mod block;
 mod by_lane;
 mod by_placement;
 mod cells;
+mod crew;
+mod state;
 mod workspace;
 
 use petrov_games::{Bits, Kind, Placement, Rulebook, Side};
@@ -50,7 +53,10 @@ use rayon::prelude::*;
 
 use block::{Arrival, Block, Free, Task};
 use cells::Cells;
-use workspace::Workspace;
+pub(crate) use crew::{Alone, Crew, owner};
+use crew::{PlyMessage, Sources, append, each_list, share};
+pub(crate) use state::{KeptUnit, StateError, StateFrame, UnitState};
+use workspace::{Places, Workspace};
 
 use crate::clock::Meter;
 use crate::large_pages::make_room;
@@ -261,6 +267,8 @@ pub(crate) struct Unit<B> {
     owners: Owners,
     /// Blocks into which a half is cut at least, if it has the rows.
     blocks_per_half: u32,
+    /// Which halves each rank has flooded.
+    flooded_by: Vec<[bool; 2]>,
 }
 
 /// The positions with one side to move.
@@ -273,15 +281,37 @@ struct Half<B> {
     blocks: Vec<Block>,
     /// Words of a row.
     row_words: usize,
-    /// Blocks that have decided more than they sent.
-    floods: Vec<bool>,
+    floods: Floods,
+    /// Where other ranks share the unit.
+    sources: Sources,
+}
+
+/// Blocks of one half and rank that have decided more than they sent.
+#[derive(Default)]
+struct Floods {
+    /// Number within the half of the rank's first block.
+    first_block: usize,
+    flags: Vec<bool>,
+}
+
+impl Floods {
+    /// Whether a block of this rank's has; not so for others'.
+    #[inline(always)]
+    fn has(&self, block: usize) -> bool {
+        self.flags.get(block.wrapping_sub(self.first_block)) == Some(&true)
+    }
+
+    fn any(&self) -> bool {
+        self.flags.contains(&true)
+    }
 }
 
 /// Which block owns a row.
 #[derive(Clone, Copy, Default)]
 struct Owners {
-    /// First block of each half.
+    /// First block of each half, and how many it has.
     first_block: [usize; 2],
+    blocks: [usize; 2],
     /// Rows to a block, as a power of two.
     row_bits: [u32; 2],
     /// Bits that tell the places of a row apart.
@@ -354,12 +384,21 @@ impl<B: Bits> Unit<B> {
             workspaces: (0..threads).map(|_| Mutex::default()).collect(),
             owners: Owners::default(),
             blocks_per_half: blocks as u32,
+            flooded_by: Vec::new(),
         }
     }
 
-    /// Cuts the rows into blocks and makes room for them.
-    fn prepare<R: Rulebook<Set = B>>(&mut self, frame: &UnitFrame<'_, R>, standing: &Standing<B>) {
-        let mut used = 0;
+    /// Cuts the rows into blocks and makes room for those of this rank.
+    /// `row_bits` says how many rows make a block, as powers of two, where that is given.
+    fn prepare<R: Rulebook<Set = B>>(
+        &mut self,
+        frame: &UnitFrame<'_, R>,
+        standing: &Standing<B>,
+        crew: &dyn Crew,
+        row_bits: Option<[u32; 2]>,
+    ) {
+        let (rank, ranks) = (crew.rank(), crew.ranks());
+        let (mut used, mut mine) = (0, 0);
         for (number, half) in self.halves.iter_mut().enumerate() {
             let arrangements = standing.own[number].len();
             let width = arrangements * frame.own[number].len();
@@ -371,42 +410,65 @@ impl<B: Bits> Unit<B> {
             // An arrival has room for the place, the row within its block and
             // one bit more. A row that needs more does not fit any memory.
             assert!(place_bits < Arrival::BITS, "a row has at most 2^31 places");
-            let row_bits = (rows / self.blocks_per_half).max(1).ilog2();
-            let row_bits = row_bits.min(Arrival::BITS - 1 - place_bits);
+            let most = Arrival::BITS - 1 - place_bits;
+            let row_bits = match row_bits {
+                Some(row_bits) => row_bits[number].min(most),
+                None => (rows / self.blocks_per_half).max(1).ilog2().min(most),
+            };
+            let blocks = rows.div_ceil(1 << row_bits) as usize;
             self.owners.first_block[number] = used;
+            self.owners.blocks[number] = blocks;
             self.owners.row_bits[number] = row_bits;
             self.owners.place_bits[number] = place_bits;
+            used += blocks;
+            let own = share(blocks, rank, ranks);
+            let start = |block: usize| ((block as u64) << row_bits).min(rows.into()) as u32;
+            let own_rows = start(own.start)..start(own.end);
             half.row_words = arrangements * frame.word_count(number);
-            half.cells.clear(frame.metric, rows as usize, width);
-            make_room(&mut half.won_there, rows as usize * half.row_words);
-            half.won_there.resize(rows as usize * half.row_words, B::ZERO);
-            half.floods.clear();
-            let starts = (0..rows).step_by(1 << row_bits);
-            half.blocks.resize_with(starts.len(), Block::default);
-            for (block, from) in half.blocks.iter_mut().zip(starts) {
-                let rows = from..(from + (1 << row_bits)).min(rows);
+            half.cells.clear(frame.metric, own_rows.clone(), width);
+            make_room(&mut half.won_there, own_rows.len() * half.row_words);
+            half.won_there.resize(own_rows.len() * half.row_words, B::ZERO);
+            half.floods.first_block = own.start;
+            half.floods.flags.clear();
+            half.blocks.resize_with(own.len(), Block::default);
+            mine += own.len();
+            for (block, number) in half.blocks.iter_mut().zip(own) {
+                let rows = start(number)..start(number + 1);
                 let cells = rows.len() * width;
                 block.clear(rows, cells);
-                used += 1;
+            }
+        }
+        if ranks > 1 {
+            for number in 0..frame.halves() {
+                self.halves[number].sources = Sources::new(frame, standing, &self.owners, number, ranks);
             }
         }
         for block in self.halves.iter_mut().flat_map(|half| &mut half.blocks) {
-            block.inbox.resize_with(used, Vec::new);
+            // From each block of this rank, and from each other rank.
+            block.inbox.resize_with(mine + ranks - 1, Vec::new);
             block.outbox.resize_with(used, Vec::new);
         }
+        self.flooded_by = vec![[false; 2]; ranks];
     }
 
-    /// Solves the unit with these standing pieces.
+    /// Solves the unit with these standing pieces. All ranks of the crew call
+    /// it; each then has the rows that it owns. `state` is what the crew was
+    /// given to keep before, to go on from there.
+    ///
+    /// # Errors
+    /// The state is not of this unit.
     pub(crate) fn solve<R: Rulebook<Set = B>>(
         &mut self,
         frame: &UnitFrame<'_, R>,
         solved: &Solved<R>,
         standing: &Standing<B>,
-    ) {
+        crew: &dyn Crew,
+        state: Option<&KeptUnit>,
+    ) -> Result<(), StateError> {
         if frame.sideways {
-            self.run::<R, true>(frame, solved, standing);
+            self.run::<R, true>(frame, solved, standing, crew, state)
         } else {
-            self.run::<R, false>(frame, solved, standing);
+            self.run::<R, false>(frame, solved, standing, crew, state)
         }
     }
 
@@ -417,35 +479,47 @@ impl<B: Bits> Unit<B> {
         frame: &UnitFrame<'_, R>,
         solved: &Solved<R>,
         standing: &Standing<B>,
-    ) {
-        self.prepare(frame, standing);
+        crew: &dyn Crew,
+        state: Option<&KeptUnit>,
+    ) -> Result<(), StateError> {
+        self.prepare(frame, standing, crew, state.map(KeptUnit::row_bits));
         let at = Site {
             frame,
             standing,
             owners: self.owners,
         };
         let fifty_moves = frame.metric == Metric::Dtz && frame.rulebook.fifty_moves();
-        self.each(&at, Clock::default(), |task| task.start::<SIDEWAYS>(solved));
-        self.exchange();
         let mut clock = Clock::default();
+        match state {
+            Some(state) => clock = self.restore(state)?,
+            None => self.each(&at, clock, None, &Dense::default(), |task| {
+                task.start::<SIDEWAYS>(solved)
+            }),
+        }
+        let mut busy = self.exchange(crew);
         loop {
-            while self.is_busy() {
+            while busy {
                 if fifty_moves && !clock.spoilt && clock.ply == Score::FIFTY_MOVES {
                     break;
                 }
+                if crew.wants_state() {
+                    crew.keep_state(self.state(clock));
+                }
                 clock.ply += 1;
-                self.each(&at, clock, |task| task.advance::<SIDEWAYS>());
-                self.exchange();
+                self.ply(&at, crew, clock, |task| task.advance::<SIDEWAYS>());
+                busy = self.exchange(crew);
             }
-            let more = self.is_busy() || self.blocks().any(Block::has_spoilt);
+            let more = busy || self.on_any_rank(crew, self.blocks().any(Block::has_spoilt));
             if !fifty_moves || clock.spoilt || !more {
                 break;
             }
             // What is decided from here on is spoilt, and plies are counted
             // from the next conversion again.
             clock = Clock { ply: 0, spoilt: true };
-            self.each(&at, clock, |task| task.spoil::<SIDEWAYS>());
+            self.ply(&at, crew, clock, |task| task.spoil::<SIDEWAYS>());
+            busy = self.on_any_rank(crew, self.is_busy());
         }
+        Ok(())
     }
 
     fn blocks(&self) -> impl Iterator<Item = &Block> {
@@ -453,20 +527,130 @@ impl<B: Bits> Unit<B> {
     }
 
     fn is_busy(&self) -> bool {
-        self.halves.iter().any(|half| half.floods.contains(&true)) || self.blocks().any(Block::is_busy)
+        self.halves.iter().any(|half| half.floods.any()) || self.blocks().any(Block::is_busy)
     }
 
-    /// Works on every block, in parallel if there are several for a half.
+    fn on_any_rank(&self, crew: &dyn Crew, here: bool) -> bool {
+        let out = vec![vec![u8::from(here)]; crew.ranks()];
+        here || crew.exchange(out).iter().any(|message| message == &[1])
+    }
+
+    /// Works on every block of this rank, after a look at what others have
+    /// flooded.
+    fn ply<R: Rulebook<Set = B>>(
+        &mut self,
+        at: &Site<'_, R>,
+        crew: &dyn Crew,
+        clock: Clock,
+        work: impl Fn(&mut Task<'_, R>) + Copy + Sync + Send,
+    ) {
+        let (rank, ranks) = (crew.rank(), crew.ranks());
+        if ranks == 1 || !self.flooded_by.iter().flatten().any(|flood| *flood) {
+            self.each(at, clock, None, &Dense::default(), work);
+            return;
+        }
+        for half in 0..at.frame.halves() {
+            let source = at.frame.other(half);
+            let flooding: Vec<bool> = self.flooded_by.iter().map(|floods| floods[source]).collect();
+            if !flooding.contains(&true) {
+                let all = 0..self.halves[half].blocks.len();
+                self.each(at, clock, Some((half, all)), &Dense::default(), work);
+                continue;
+            }
+            let blocks = at.owners.blocks[half];
+            let width = at.standing.own[half].len() * at.frame.own[half].len();
+            let together = (ROUND_POSITIONS / (width << at.owners.row_bits[half]).max(1)).max(1);
+            let rounds = (0..ranks).map(|rank| share(blocks, rank, ranks).len().div_ceil(together));
+            for round in 0..rounds.max().unwrap_or(0) {
+                // Blocks of a rank that this round is about, within the half.
+                let chunk = |rank: usize| {
+                    let own = share(blocks, rank, ranks);
+                    let start = (own.start + round * together).min(own.end);
+                    start..(start + together).min(own.end)
+                };
+                let rows = |rank: usize| {
+                    let chunk = chunk(rank);
+                    let start = |block: usize| (block << at.owners.row_bits[half]) as u32;
+                    let all = (at.standing.opp[half].len() * at.frame.row_count(half)) as u32;
+                    start(chunk.start).min(all)..start(chunk.end).min(all)
+                };
+                let out = (0..ranks)
+                    .map(|to| match to != rank && flooding[rank] {
+                        true => self.look_for(at, half, rows(to), clock, rank),
+                        false => Vec::new(),
+                    })
+                    .collect();
+                let found = crew.exchange(out);
+                let own = chunk(rank);
+                let first = share(blocks, rank, ranks).start;
+                let own = own.start - first..own.end - first;
+                let dense = Dense {
+                    rank,
+                    first_row: rows(rank).start,
+                    from: found
+                        .iter()
+                        .enumerate()
+                        .filter(|(from, codes)| *from != rank && !codes.is_empty())
+                        .map(|(from, codes)| (from, &codes[..]))
+                        .collect(),
+                };
+                self.each(at, clock, Some((half, own)), &dense, work);
+            }
+        }
+    }
+
+    /// What this rank's flooded blocks have decided, for rows of another:
+    /// two bits for each place that its rows lead to.
+    fn look_for<R: Rulebook<Set = B>>(
+        &self,
+        at: &Site<'_, R>,
+        half: usize,
+        rows: Range<u32>,
+        clock: Clock,
+        rank: usize,
+    ) -> Vec<u8> {
+        let theirs = &self.halves[at.frame.other(half)];
+        let places = Places::Packed(self.halves[half].sources.of(rank));
+        let look = |rows: Range<u32>| {
+            let mut workspace = self.workspace();
+            workspace.look(at, half, rows, &theirs.cells, &theirs.floods, clock, places);
+            workspace.found.take()
+        };
+        let starts: Vec<u32> = rows.clone().step_by(ROWS_TOGETHER).collect();
+        let part = |start: u32| start..(start + ROWS_TOGETHER as u32).min(rows.end);
+        let parts: Vec<Vec<u8>> = match self.workspaces.len() {
+            1 => starts.into_iter().map(|start| look(part(start))).collect(),
+            _ => starts
+                .into_par_iter()
+                .map(|start| at.frame.meter.measure(|| look(part(start))))
+                .collect(),
+        };
+        parts.concat()
+    }
+
+    /// The room for the work of this thread.
+    fn workspace(&self) -> MutexGuard<'_, Workspace<B>> {
+        let number = rayon::current_thread_index().unwrap_or(0) % self.workspaces.len();
+        self.workspaces[number].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Works on every block, or on some of one half, in parallel if there are
+    /// several for a half.
     fn each<R: Rulebook<Set = B>>(
         &mut self,
         at: &Site<'_, R>,
         clock: Clock,
+        part: Option<(usize, Range<usize>)>,
+        dense: &Dense<'_>,
         work: impl Fn(&mut Task<'_, R>) + Sync + Send,
     ) {
         let [first, second] = &mut self.halves;
         let cells = [&first.cells, &second.cells];
         let floods = [&first.floods, &second.floods];
-        let flooded = [0, 1].map(|half| floods[at.frame.other(half)].contains(&true));
+        let sources = [&first.sources, &second.sources];
+        let floods_here = [0, 1].map(|half| floods[at.frame.other(half)].any());
+        let flooded = [0, 1].map(|half| floods_here[half] || !dense.from.is_empty());
+        let ranks = self.flooded_by.len();
         let halves = [
             (&mut first.blocks, &mut first.won_there, first.row_words),
             (&mut second.blocks, &mut second.won_there, second.row_words),
@@ -475,7 +659,17 @@ impl<B: Bits> Unit<B> {
             .into_iter()
             .enumerate()
             .flat_map(|(half, (blocks, words, row_words))| {
-                let mut rest = &mut words[..];
+                let (blocks, words) = match &part {
+                    None => (&mut blocks[..], &mut words[..]),
+                    Some((chosen, some)) if *chosen == half => {
+                        let rows = |blocks: &[Block]| blocks.iter().map(|block| block.rows.len()).sum::<usize>();
+                        let before = rows(&blocks[..some.start]) * row_words;
+                        let length = rows(&blocks[some.clone()]) * row_words;
+                        (&mut blocks[some.clone()], &mut words[before..before + length])
+                    }
+                    Some(_) => Default::default(),
+                };
+                let mut rest = words;
                 let together = match blocks.first() {
                     Some(block) if flooded[half] => (ROWS_TOGETHER / block.rows.len()).max(1),
                     _ => 1,
@@ -497,7 +691,21 @@ impl<B: Bits> Unit<B> {
             {
                 let start = first.rows.start;
                 let rows: usize = blocks.iter().map(|block| block.rows.len()).sum();
-                workspace.look(at, half, start..start + rows as u32, cells[other], floods[other], clock);
+                let rows = start..start + rows as u32;
+                let width = at.standing.own[half].len() * at.frame.own[half].len();
+                if floods_here[half] {
+                    let places = match ranks {
+                        1 => Places::All(width as u32),
+                        _ => Places::Some(sources[half].of(dense.rank), width as u32),
+                    };
+                    workspace.look(at, half, rows.clone(), cells[other], floods[other], clock, places);
+                } else {
+                    workspace.found.clear(rows.clone(), width);
+                }
+                for (from, codes) in &dense.from {
+                    let places = sources[half].of(*from);
+                    workspace.found.merge(rows.clone(), dense.first_row, places, codes);
+                }
             }
             let mut rest = won_there;
             for block in blocks {
@@ -524,32 +732,80 @@ impl<B: Bits> Unit<B> {
         }
     }
 
-    /// Gives what every block sent to the block it is for.
-    fn exchange(&mut self) {
+    /// Gives what every block sent to the block it is for. Says whether there
+    /// is anything left to do, on any rank.
+    fn exchange(&mut self, crew: &dyn Crew) -> bool {
+        let (rank, ranks) = (crew.rank(), crew.ranks());
+        let owners = self.owners;
+        let local = |half: usize| share(owners.blocks[half], rank, ranks);
+        let mut messages = vec![Vec::new(); ranks];
         let mut from = 0;
         for half in 0..self.halves.len() {
             let blocks = self.halves[half].blocks.len();
             let Half {
                 blocks: all, floods, ..
             } = &mut self.halves[half];
-            floods.clear();
-            floods.extend(all.iter_mut().map(Block::end_ply));
+            floods.flags.clear();
+            floods.flags.extend(all.iter_mut().map(Block::end_ply));
             for block in 0..blocks {
                 let mut outbox = std::mem::take(&mut self.halves[half].blocks[block].outbox);
-                let all = self.halves.iter_mut().flat_map(|half| &mut half.blocks);
-                for (sent, to) in outbox.iter_mut().zip(all).filter(|(sent, _)| !sent.is_empty()) {
-                    std::mem::swap(sent, &mut to.inbox[from]);
+                for target in 0..self.halves.len() {
+                    let first = owners.first_block[target];
+                    let lists = &mut outbox[first..first + owners.blocks[target]];
+                    let own = local(target);
+                    let here = lists[own.clone()].iter_mut().zip(&mut self.halves[target].blocks);
+                    for (sent, to) in here.filter(|(sent, _)| !sent.is_empty()) {
+                        std::mem::swap(sent, &mut to.inbox[from]);
+                    }
+                    if ranks > 1 {
+                        for (number, sent) in lists.iter_mut().enumerate().filter(|(_, sent)| !sent.is_empty()) {
+                            if !own.contains(&number) {
+                                let to = owner(number, owners.blocks[target], ranks);
+                                append(&mut messages[to], first + number, sent);
+                                *sent = Vec::new();
+                            }
+                        }
+                    }
                 }
                 self.halves[half].blocks[block].outbox = outbox;
                 from += 1;
             }
         }
+        let busy = self.is_busy() || messages.iter().any(|message| !message.is_empty());
+        if ranks == 1 {
+            return busy;
+        }
+        let floods = [0, 1].map(|half| self.halves[half].floods.any());
+        let message = |arrivals| PlyMessage { busy, floods, arrivals }.to_bytes();
+        let messages = crew.exchange(messages.into_iter().map(message).collect());
+        let mut any = busy;
+        self.flooded_by[rank] = floods;
+        for (sender, message) in messages.into_iter().enumerate().filter(|(sender, _)| *sender != rank) {
+            let message = PlyMessage::from_bytes(message);
+            any |= message.busy;
+            self.flooded_by[sender] = message.floods;
+            let slot = from + sender - usize::from(sender > rank);
+            each_list(&message.arrivals, |block, list| {
+                let half = usize::from(block >= owners.first_block[1]);
+                let number = (block - owners.first_block[half]).wrapping_sub(local(half).start);
+                if let Some(block) = self.halves[half].blocks.get_mut(number) {
+                    block.inbox[slot].extend(list);
+                }
+            });
+        }
+        any
     }
 
     /// Positions of a half in which the mover is mated, symmetric ones
     /// counted.
     pub(crate) fn mated(&self, half: usize) -> u64 {
         self.halves[half].blocks.iter().map(|block| block.mated).sum()
+    }
+
+    /// Whether a row is among those of this rank.
+    #[inline(always)]
+    pub(crate) fn has_row(&self, half: usize, row: u32) -> bool {
+        self.halves[half].cells.has_row(row)
     }
 
     /// Scores of one row of a half as bits, or [`GAP`](crate::values::GAP), for
@@ -578,8 +834,22 @@ impl<B: Bits> Unit<B> {
     }
 }
 
+/// What other ranks found for some rows.
+#[derive(Default)]
+struct Dense<'a> {
+    /// This rank.
+    rank: usize,
+    first_row: u32,
+    /// By rank, for each row two bits for each place that its rows lead to.
+    from: Vec<(usize, &'a [u8])>,
+}
+
 /// Rows for which a thread looks at the other half's cells at once.
 const ROWS_TOGETHER: usize = 64;
+
+/// Positions of each rank about which ranks tell each other at once where they have
+/// decided much: two bits each.
+const ROUND_POSITIONS: usize = 1 << 25;
 
 /// The lane of a side without moving pieces: one bit stands for the place.
 const NO_PIECES: &[(u32, u8)] = &[(0, 0)];

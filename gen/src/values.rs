@@ -14,6 +14,8 @@ pub(crate) const GAP_OUTCOME: u8 = 3;
 /// and stores do, because the end of a parallel loop orders everything.
 #[derive(Debug)]
 pub(crate) struct Values {
+    /// Where the values are if they are not here.
+    elsewhere: Option<Box<dyn Elsewhere>>,
     /// Two bits a position: 0 draw, 1 win, 2 loss, 3 no position. Only for WLD.
     outcomes: Box<[AtomicU8]>,
     /// The score itself, or [`GAP`]. Only for distances.
@@ -27,13 +29,34 @@ pub(crate) struct Values {
 /// and a loss.
 pub(crate) const GAP: u16 = 3 << 14;
 
+/// Values that other ranks have, as a whole or in part.
+pub(crate) trait Elsewhere: std::fmt::Debug + Send + Sync {
+    /// The score of a position. Waits until it is known.
+    fn score(&self, index: u64) -> Score;
+
+    /// Takes what consecutive positions hold: the bits of their scores, or
+    /// [`GAP`], with whether they are free.
+    fn put(&self, from: u64, values: Vec<(u16, bool)>);
+}
+
 impl Values {
     pub(crate) fn new(metric: Metric, len: u64) -> Self {
         let wld = metric == Metric::Wld;
         Self {
+            elsewhere: None,
             outcomes: zeros(if wld { len.div_ceil(4) as usize } else { 0 }),
             scores: zeros(if wld { 0 } else { len as usize }),
             free: zeros(len.div_ceil(8) as usize),
+        }
+    }
+
+    /// Values of which nothing is held here.
+    pub(crate) fn elsewhere(elsewhere: Box<dyn Elsewhere>) -> Self {
+        Self {
+            elsewhere: Some(elsewhere),
+            outcomes: Box::default(),
+            scores: Box::default(),
+            free: Box::default(),
         }
     }
 
@@ -73,10 +96,18 @@ impl Values {
     #[inline(always)]
     pub(crate) fn score(&self, index: u64) -> Score {
         if self.only_outcomes() {
-            Self::score_of(self.outcome(index))
+            match self.outcomes.get((index / 4) as usize) {
+                Some(four) => Self::score_of(four.load(Relaxed) >> (index % 4 * 2) & 3),
+                None => self.score_elsewhere(index),
+            }
         } else {
             Score::from_bits(self.scores[index as usize].load(Relaxed))
         }
+    }
+
+    fn score_elsewhere(&self, index: u64) -> Score {
+        let elsewhere = self.elsewhere.as_ref();
+        elsewhere.expect("an index is below the number of values").score(index)
     }
 
     /// Whether the placement is no position.
@@ -110,7 +141,80 @@ impl Values {
             free: 0,
             outcomes_from: index,
             free_from: index,
+            from: index,
+            kept: Vec::new(),
         }
+    }
+
+    /// The values from one index to another. Bits of neighbours may be among
+    /// the last ones.
+    pub(crate) fn page(&self, range: std::ops::Range<u64>) -> Page {
+        let mut page = Page::new(self.only_outcomes(), (range.end - range.start) as usize);
+        if self.only_outcomes() && range.start.is_multiple_of(8) {
+            let copy = |from: &[AtomicU8], to: &mut [u8]| {
+                from.iter().zip(to).for_each(|(from, to)| *to = from.load(Relaxed));
+            };
+            copy(&self.outcomes[(range.start / 4) as usize..], &mut page.values);
+            copy(&self.free[(range.start / 8) as usize..], &mut page.free);
+            return page;
+        }
+        for (at, index) in range.enumerate() {
+            let bits = if self.only_outcomes() {
+                u16::from(self.outcome(index)) << 14
+            } else {
+                self.scores[index as usize].load(Relaxed)
+            };
+            page.set(at, bits, self.is_free(index));
+        }
+        page
+    }
+}
+
+/// Consecutive values, packed: two bits or two bytes each, and a bit for each that is free.
+#[derive(Clone, Debug)]
+pub(crate) struct Page {
+    only_outcomes: bool,
+    pub(crate) values: Vec<u8>,
+    pub(crate) free: Vec<u8>,
+}
+
+impl Page {
+    /// So many draws.
+    pub(crate) fn new(only_outcomes: bool, len: usize) -> Self {
+        let values = if only_outcomes { len.div_ceil(4) } else { 2 * len };
+        Self {
+            only_outcomes,
+            values: vec![0; values],
+            free: vec![0; len.div_ceil(8)],
+        }
+    }
+
+    /// Sets a value that has not been set before.
+    #[inline(always)]
+    pub(crate) fn set(&mut self, at: usize, bits: u16, free: bool) {
+        if self.only_outcomes {
+            self.values[at / 4] |= ((bits >> 14) as u8) << (at % 4 * 2);
+        } else {
+            self.values[2 * at..2 * at + 2].copy_from_slice(&bits.to_le_bytes());
+        }
+        self.free[at / 8] |= u8::from(free) << (at % 8);
+    }
+
+    /// The bits of a score among packed values, or [`GAP`].
+    #[inline(always)]
+    pub(crate) fn bits_in(values: &[u8], only_outcomes: bool, at: usize) -> u16 {
+        if only_outcomes {
+            u16::from(values[at / 4] >> (at % 4 * 2) & 3) << 14
+        } else {
+            u16::from_le_bytes([values[2 * at], values[2 * at + 1]])
+        }
+    }
+
+    /// The bits of a score, or [`GAP`], and whether it is free.
+    #[inline(always)]
+    pub(crate) fn get(&self, at: usize) -> (u16, bool) {
+        let free = self.free.get(at / 8).is_some_and(|free| free >> (at % 8) & 1 == 1);
+        (Self::bits_in(&self.values, self.only_outcomes, at), free)
     }
 }
 
@@ -122,12 +226,19 @@ pub(crate) struct Cursor<'a> {
     free: u8,
     outcomes_from: u64,
     free_from: u64,
+    from: u64,
+    /// What is for elsewhere.
+    kept: Vec<(u16, bool)>,
 }
 
 impl Cursor<'_> {
     /// `score` are the bits of a score, or [`GAP`].
     #[inline(always)]
     pub(crate) fn push(&mut self, score: u16, free: bool) {
+        if self.values.elsewhere.is_some() {
+            self.kept.push((score, free));
+            return;
+        }
         let index = self.next;
         self.next += 1;
         if self.values.scores.is_empty() {
@@ -174,6 +285,10 @@ impl Cursor<'_> {
 
 impl Drop for Cursor<'_> {
     fn drop(&mut self) {
+        if let Some(elsewhere) = &self.values.elsewhere {
+            elsewhere.put(self.from, std::mem::take(&mut self.kept));
+            return;
+        }
         if self.values.scores.is_empty() && self.next > self.outcomes_from {
             self.flush_outcomes();
         }

@@ -536,6 +536,14 @@ pub fn stop_writing() {
     std::mem::forget(unfinished);
 }
 
+/// Writes a file that is no table, in the same way: a reader never sees a part
+/// of it.
+pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
+    let mut place = Place::create(path)?;
+    place.write(bytes)?;
+    place.settle()
+}
+
 /// A file in the making, beside the one it will replace. Removed unless it is finished.
 struct Place {
     file: BufWriter<File>,
@@ -628,6 +636,11 @@ impl Place {
         self.skip(0)?;
         let sum = file_checksum(self.file.get_ref()).map_err(self.failed("read back"))?;
         self.write(&sum)?;
+        self.settle()
+    }
+
+    /// Gives the file its name.
+    fn settle(mut self) -> Result<(), WriteError> {
         self.file.flush().map_err(self.failed("write"))?;
         self.file.get_ref().sync_all().map_err(self.failed("sync"))?;
         {

@@ -446,7 +446,9 @@ impl<B: Bits> SliceIndex<B> {
     }
 
     /// The digit that symmetries fold.
-    fn lead(&self) -> Digit {
+    /// The digit that symmetries fold: of the standing pieces where there are some.
+    #[must_use]
+    pub fn lead(&self) -> Digit {
         if self.stands {
             Digit::Standing
         } else {

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use petrov_games::{Bits, Rulebook};
 use petrov_probe::{Metric, Score};
+use serde::{Deserialize, Serialize};
 
 use super::cells::{CANNOT_LOSE, CAPTURE_WINS, Cells, DECIDED_WON, FREE, OPEN};
 use super::workspace::Workspace;
@@ -18,7 +19,7 @@ use crate::values::GAP;
 pub(super) type Arrival = u32;
 
 /// Something that becomes true at a ply.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 struct Event {
     row: u32,
     place: u32,
@@ -27,7 +28,7 @@ struct Event {
     kind: EventKind,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum EventKind {
     /// The cell holds its score; others learn of it now.
     Decided,
@@ -38,11 +39,21 @@ enum EventKind {
 }
 
 /// The events of a ply.
-#[derive(Default)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 struct Events {
     list: Vec<Event>,
     /// Too many positions are decided here to list them.
     flood: bool,
+}
+
+/// What a block keeps between two plies besides its cells and words.
+#[derive(Serialize, Deserialize)]
+pub(super) struct KeptEvents {
+    arrivals: Vec<Arrival>,
+    was_flood: [bool; 2],
+    events: Vec<Events>,
+    spoilt: Vec<Event>,
+    mated: u64,
 }
 
 /// What the mover's captures do for a table's entry.
@@ -94,6 +105,8 @@ impl Block {
         self.sent = 0;
         self.flood = false;
         self.was_flood = [false; 2];
+        self.events.clear();
+        self.spoilt.clear();
         let small = (cells / CELLS_PER_ARRIVAL_SMALL).min(ARRIVALS_SMALL);
         self.limit = (cells / Self::CELLS_PER_ARRIVAL).max(small);
     }
@@ -116,6 +129,28 @@ impl Block {
     pub(super) fn end_ply(&mut self) -> bool {
         self.sent = 0;
         std::mem::take(&mut self.flood)
+    }
+
+    pub(super) fn kept(&self) -> KeptEvents {
+        KeptEvents {
+            arrivals: self.inbox.concat(),
+            was_flood: self.was_flood,
+            events: self.events.iter().cloned().collect(),
+            spoilt: self.spoilt.clone(),
+            mated: self.mated,
+        }
+    }
+
+    /// As if it had come there by itself. It must be new.
+    pub(super) fn restore(&mut self, kept: KeptEvents, flood: bool) {
+        if let Some(inbox) = self.inbox.first_mut() {
+            *inbox = kept.arrivals;
+        }
+        self.was_flood = kept.was_flood;
+        self.events = kept.events.into();
+        self.spoilt = kept.spoilt;
+        self.mated = kept.mated;
+        self.flood = flood;
     }
 
     /// Adds an event `plies` from the ply last worked off.

@@ -36,6 +36,7 @@ pub(super) struct Cells {
     wide: Vec<AtomicU16>,
     narrow: Vec<AtomicU8>,
     is_wide: bool,
+    rows: Range<u32>,
     /// From row to row, in cells. Even, so that no byte is shared.
     pitch: usize,
 }
@@ -105,11 +106,12 @@ fn may_lose(cell: u16) -> bool {
 }
 
 impl Cells {
-    /// Room for so many rows of so many positions, all of them draws.
-    pub(super) fn clear(&mut self, metric: Metric, rows: usize, width: usize) {
+    /// Room for some rows of so many positions, all of them draws.
+    pub(super) fn clear(&mut self, metric: Metric, rows: Range<u32>, width: usize) {
         self.is_wide = metric != Metric::Wld;
+        self.rows = rows.clone();
         self.pitch = width.next_multiple_of(2);
-        let cells = rows * self.pitch;
+        let cells = rows.len() * self.pitch;
         let (wide, narrow) = if self.is_wide { (cells, 0) } else { (0, cells / 2) };
         make_room(&mut self.wide, wide);
         self.wide.resize_with(wide, AtomicU16::default);
@@ -126,10 +128,46 @@ impl Cells {
         }
     }
 
+    #[inline(always)]
+    pub(super) fn has_row(&self, row: u32) -> bool {
+        self.rows.contains(&row)
+    }
+
+    /// What some rows hold.
+    pub(super) fn bytes(&self, rows: Range<u32>) -> Vec<u8> {
+        let cells = self.row(rows.start)..self.row(rows.end);
+        if self.is_wide {
+            let cells = self.wide[cells].iter();
+            cells.flat_map(|cell| cell.load(Relaxed).to_le_bytes()).collect()
+        } else {
+            let cells = &self.narrow[cells.start / 2..cells.end / 2];
+            cells.iter().map(|cell| cell.load(Relaxed)).collect()
+        }
+    }
+
+    /// Makes some rows hold what [`Cells::bytes`] gave; false if that is not
+    /// their size.
+    pub(super) fn set_bytes(&self, rows: Range<u32>, bytes: &[u8]) -> bool {
+        let cells = self.row(rows.start)..self.row(rows.end);
+        if self.is_wide {
+            let cells = &self.wide[cells];
+            for (cell, bytes) in cells.iter().zip(bytes.chunks_exact(2)) {
+                cell.store(u16::from_le_bytes([bytes[0], bytes[1]]), Relaxed);
+            }
+            bytes.len() == 2 * cells.len()
+        } else {
+            let cells = &self.narrow[cells.start / 2..cells.end / 2];
+            for (cell, byte) in cells.iter().zip(bytes) {
+                cell.store(*byte, Relaxed);
+            }
+            bytes.len() == cells.len()
+        }
+    }
+
     /// The first cell of a row.
     #[inline(always)]
     pub(super) fn row(&self, row: u32) -> usize {
-        row as usize * self.pitch
+        (row - self.rows.start) as usize * self.pitch
     }
 
     #[inline(always)]
@@ -295,7 +333,7 @@ mod tests {
         all.extend([OPEN, OPEN | CANNOT_LOSE, OPEN | FREE]);
         for metric in Metric::ALL {
             let mut cells = Cells::default();
-            cells.clear(metric, 2, all.len() * all.len());
+            cells.clear(metric, 0..2, all.len() * all.len());
             for (n, (first, second)) in all
                 .iter()
                 .flat_map(|one| all.iter().map(move |other| (one, other)))
@@ -325,7 +363,7 @@ mod tests {
     #[test]
     fn narrow_cells_tell_odd_plies_from_even_ones() {
         let mut cells = Cells::default();
-        cells.clear(Metric::Wld, 2, 5);
+        cells.clear(Metric::Wld, 0..2, 5);
         let (win, loss) = (Score::win(0).to_bits(), Score::loss(0).to_bits());
         let row = cells.row(1);
         cells.set(row, win);
@@ -350,7 +388,7 @@ mod tests {
     #[test]
     fn wide_cells_tell_plies_apart() {
         let mut cells = Cells::default();
-        cells.clear(Metric::Dtz, 1, 4);
+        cells.clear(Metric::Dtz, 0..1, 4);
         let all = [Score::win(7), Score::loss(7).spoilt(), Score::loss(7), Score::win(8)];
         for (cell, score) in all.iter().enumerate() {
             cells.set(cell, score.to_bits() | if cell == 2 { FREE } else { 0 });

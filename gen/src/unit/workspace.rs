@@ -6,7 +6,8 @@ use petrov_games::{Bits, Rulebook};
 use petrov_probe::Score;
 
 use super::cells::Cells;
-use super::{Clock, Rows, Site};
+use super::crew::source_of;
+use super::{Clock, Floods, Site};
 use crate::large_pages::make_room;
 use crate::values::GAP;
 
@@ -37,6 +38,76 @@ impl Found {
         let start = (row - self.first_row) as usize * self.row_bytes;
         &self.codes[start..start + self.row_bytes]
     }
+
+    /// Nothing found yet in rows of so many places.
+    pub(super) fn clear(&mut self, rows: Range<u32>, places: usize) {
+        self.first_row = rows.start;
+        self.row_bytes = places.div_ceil(4);
+        make_room(&mut self.codes, self.row_bytes * rows.len());
+        self.codes.resize(self.row_bytes * rows.len(), 0);
+    }
+
+    /// What was found, row by row.
+    pub(super) fn take(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.codes)
+    }
+
+    /// Adds what another rank found, for rows from `first_row` on, two bits
+    /// for each of these places.
+    pub(super) fn merge(&mut self, rows: Range<u32>, first_row: u32, places: &[u32], codes: &[u8]) {
+        let row_bytes = places.len().div_ceil(4);
+        for row in rows {
+            let start = (row - first_row) as usize * row_bytes;
+            let Some(codes) = codes.get(start..start + row_bytes) else {
+                continue;
+            };
+            let start = (row - self.first_row) as usize * self.row_bytes;
+            let found = &mut self.codes[start..start + self.row_bytes];
+            for (four, places) in codes.iter().zip(places.chunks(4)).filter(|(four, _)| **four != 0) {
+                for (n, place) in places.iter().enumerate() {
+                    let code = four >> (2 * n) & 3;
+                    found[*place as usize / 4] |= code << (place % 4 * 2);
+                }
+            }
+        }
+    }
+}
+
+/// The places of a row to look for, and where what is found is put.
+#[derive(Clone, Copy)]
+pub(super) enum Places<'a> {
+    /// All of so many.
+    All(u32),
+    /// These of so many.
+    Some(&'a [u32], u32),
+    /// These, one after the other.
+    Packed(&'a [u32]),
+}
+
+impl Places<'_> {
+    fn count(self) -> u32 {
+        match self {
+            Self::All(count) => count,
+            Self::Some(list, _) | Self::Packed(list) => list.len() as u32,
+        }
+    }
+
+    /// The place looked for at a number below the count, and its slot.
+    #[inline(always)]
+    fn get(self, number: u32) -> (u32, u32) {
+        match self {
+            Self::All(_) => (number, number),
+            Self::Some(list, _) => (list[number as usize], list[number as usize]),
+            Self::Packed(list) => (list[number as usize], number),
+        }
+    }
+
+    fn slots(self) -> u32 {
+        match self {
+            Self::All(count) | Self::Some(_, count) => count,
+            Self::Packed(list) => list.len() as u32,
+        }
+    }
 }
 
 impl<B: Bits> Workspace<B> {
@@ -45,25 +116,22 @@ impl<B: Bits> Workspace<B> {
     ///
     /// What one place leads to is near for neighbouring rows, so that it is
     /// best to look for as many rows at once as there is room for.
+    #[expect(clippy::too_many_arguments, reason = "what is looked for, where, and when")]
     pub(super) fn look<R: Rulebook<Set = B>>(
         &mut self,
         at: &Site<'_, R>,
         half: usize,
         rows: Range<u32>,
         theirs: &Cells,
-        floods: &[bool],
+        floods: &Floods,
         clock: Clock,
+        places: Places<'_>,
     ) {
         let frame = at.frame;
         let (own, opp) = (frame.own[half], frame.opp[half]);
-        let (sets, arrangements) = (own.len() as u32, at.standing.own[half].len() as u32);
-        let width = sets * arrangements;
         let ply = clock.before();
         let found = &mut self.found;
-        found.first_row = rows.start;
-        found.row_bytes = width.div_ceil(4) as usize;
-        make_room(&mut found.codes, found.row_bytes * rows.len());
-        found.codes.resize(found.row_bytes * rows.len(), 0);
+        found.clear(rows.clone(), places.slots() as usize);
         if !frame.sideways && own.count() == 0 {
             return;
         }
@@ -79,33 +147,29 @@ impl<B: Bits> Workspace<B> {
                 }
             })
             .collect();
-        let source = |place: u32| {
-            let (arrangement, set) = (place / sets, place % sets);
-            let (row, symmetry) = match &frame.rows[frame.other(half)] {
-                Rows::Plain => (arrangement * sets + own.turned(set), 0),
-                Rows::Folded { classes, .. } => {
-                    let (row, symmetries) = classes[set as usize];
-                    (row, symmetries.trailing_zeros() as u8)
-                }
-            };
-            let flood = floods[(row >> at.owners.row_bits[frame.other(half)]) as usize];
-            flood.then(|| (row, opp.images(symmetry)))
+        let row_bits = at.owners.row_bits[frame.other(half)];
+        let source = |number: u32| {
+            let (place, slot) = places.get(number);
+            let (row, symmetry) = source_of(frame, half, place);
+            let flood = floods.has((row >> row_bits) as usize);
+            flood.then(|| (row, opp.images(symmetry), slot))
         };
-        for first in (0..width).step_by(PLACES_TOGETHER) {
-            let places = first..width.min(first + PLACES_TOGETHER as u32);
+        let count = places.count();
+        for first in (0..count).step_by(PLACES_TOGETHER) {
+            let numbers = first..count.min(first + PLACES_TOGETHER as u32);
             // So that the first reads from each row do not wait for each other.
-            let near = places.clone().filter_map(source).fold(0, |near, (row, images)| {
+            let near = numbers.clone().filter_map(source).fold(0, |near, (row, images, _)| {
                 let ends = [row_sets.first(), row_sets.last()].into_iter().flatten();
                 ends.fold(near, |near, (base, set)| {
                     near ^ theirs.peek(row, base + images[*set as usize])
                 })
             });
             std::hint::black_box(near);
-            for place in places {
-                let Some((row, images)) = source(place) else {
+            for number in numbers {
+                let Some((row, images, slot)) = source(number) else {
                     continue;
                 };
-                let (byte, shift) = ((place / 4) as usize, place % 4 * 2);
+                let (byte, shift) = ((slot / 4) as usize, slot % 4 * 2);
                 let codes = found.codes[byte..].iter_mut().step_by(found.row_bytes);
                 let numbers = row_sets.iter().map(|(base, set)| base + images[*set as usize]);
                 theirs.each_decided_at(row, numbers, ply, codes, |codes, code| *codes |= code << shift);

@@ -1,0 +1,163 @@
+//! What a run keeps on disk of slices that are not finished: complete pages,
+//! and the state of units whose rows are shared, between two plies.
+//!
+//! Files lie in `DIR/GAME/checkpoint`. Each begins with a checksum and with what it is
+//! about; one that is damaged or of other rules is left out, and its work is
+//! done again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use petrov_probe::Metric;
+use serde::{Deserialize, Serialize};
+
+use super::store::{PageName, Sealed};
+use crate::message;
+use crate::unit::StateFrame;
+use crate::write::{WriteError, write_file};
+
+const MAGIC: &[u8; 16] = b"petrov state 1\r\n";
+const CHECKSUM_BYTES: usize = 32;
+
+/// What a file is about.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct Label {
+    pub(super) fingerprint: [u8; 16],
+    pub(super) material: String,
+    /// Number of the metric.
+    pub(super) metric: u8,
+    pub(super) holds: Holds,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) enum Holds {
+    /// Complete pages of a slice, with values of each unit of a side as pages are cut.
+    Pages { units: Vec<u64> },
+    /// Some blocks of a unit.
+    State {
+        unit: u64,
+        frame: StateFrame,
+        /// Half and number within it.
+        blocks: Vec<(u8, u32)>,
+    },
+}
+
+/// Complete pages: side, page, contents.
+pub(super) type KeptPages = Vec<(u8, u64, Sealed)>;
+
+/// Blocks of a unit: half, number within it, contents.
+pub(super) type KeptBlocks = Vec<(u8, u32, Vec<u8>)>;
+
+/// The folder of checkpoints of one rank.
+#[derive(Debug)]
+pub(super) struct Folder {
+    path: PathBuf,
+    /// Tells the files of this rank and run from others.
+    mark: String,
+    files: AtomicU64,
+}
+
+/// A file that was read.
+pub(super) struct Found {
+    pub(super) path: PathBuf,
+    pub(super) label: Label,
+}
+
+impl Folder {
+    pub(super) fn new(path: PathBuf, run: u64, rank: usize) -> Self {
+        Self {
+            path,
+            mark: format!("{run:x}-{rank}"),
+            files: AtomicU64::new(0),
+        }
+    }
+
+    /// The beginning of the names of all files of a slice.
+    fn prefix(material: &str, metric: Metric) -> String {
+        format!("{material}.{metric}.")
+    }
+
+    /// Writes a file and gives its path.
+    pub(super) fn write(&self, label: &Label, contents: &[u8]) -> Result<PathBuf, WriteError> {
+        let metric = Metric::ALL[usize::from(label.metric)];
+        let number = self.files.fetch_add(1, Relaxed);
+        let name = Self::prefix(&label.material, metric) + &format!("{}-{number}", self.mark);
+        let path = self.path.join(name);
+        let mut body = message::encode(label, &[]);
+        body.extend_from_slice(contents);
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend_from_slice(blake3::hash(&body).as_bytes());
+        bytes.extend_from_slice(&body);
+        write_file(&path, &bytes)?;
+        Ok(path)
+    }
+
+    /// The files here that are whole and of these rules, and what is wrong with
+    /// the others.
+    pub(super) fn list(&self, fingerprint: [u8; 16]) -> (Vec<Found>, Vec<String>) {
+        let (mut found, mut faults) = (Vec::new(), Vec::new());
+        let Ok(entries) = fs::read_dir(&self.path) else {
+            return (found, faults);
+        };
+        let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        paths.sort();
+        for path in paths {
+            let hidden = path
+                .file_name()
+                .is_some_and(|name| name.to_string_lossy().starts_with('.'));
+            if hidden {
+                // What a killed run was writing.
+                let _ = fs::remove_file(&path);
+                continue;
+            }
+            match read(&path) {
+                Ok((label, _)) if label.fingerprint == fingerprint => found.push(Found { path, label }),
+                Ok(_) => faults.push(format!("{}: a checkpoint of other rules", path.display())),
+                Err(fault) => faults.push(format!("{}: {fault}", path.display())),
+            }
+        }
+        (found, faults)
+    }
+
+    /// Removes all files of a slice, of whatever run.
+    pub(super) fn clear(&self, material: &str, metric: Metric) {
+        let prefix = Self::prefix(material, metric);
+        let Ok(entries) = fs::read_dir(&self.path) else {
+            return;
+        };
+        for entry in entries.flatten() {
+            if entry.file_name().to_string_lossy().starts_with(&prefix) {
+                // Another rank that shares the folder may have been quicker.
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+
+    /// Removes the folder if it is empty.
+    pub(super) fn remove_if_empty(&self) {
+        let _ = fs::remove_dir(&self.path);
+    }
+}
+
+/// What a file is about, and what it holds.
+pub(super) fn read(path: &Path) -> Result<(Label, Vec<u8>), String> {
+    let bytes = fs::read(path).map_err(|error| format!("cannot be read: {error}"))?;
+    let damaged = || "a damaged checkpoint".to_owned();
+    let rest = bytes.strip_prefix(MAGIC).ok_or_else(damaged)?;
+    let (sum, body) = rest.split_at_checked(CHECKSUM_BYTES).ok_or_else(damaged)?;
+    if blake3::hash(body).as_bytes() != sum {
+        return Err(damaged());
+    }
+    let (label, contents) = message::decode::<Label>(body).map_err(|_| damaged())?;
+    Ok((label, contents.to_vec()))
+}
+
+/// Pages as the contents of a file.
+pub(super) fn pages(pages: &[(PageName, Sealed)]) -> Vec<u8> {
+    let pages: KeptPages = pages
+        .iter()
+        .map(|(name, sealed)| (name.side, name.page, sealed.clone()))
+        .collect();
+    message::encode(&pages, &[])
+}
