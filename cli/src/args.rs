@@ -1,22 +1,17 @@
-//! The command line.
+//! The command line of `petrov`.
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::ExitCode;
-use std::sync::LazyLock;
 
-use clap::error::{ContextKind, ErrorKind};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use petrov_gen::What;
-use petrov_probe::{Backend, Metric, format};
+use petrov_probe::{Backend, Metric};
 
-use crate::failure::{Failure, USAGE};
-use crate::output::{Output, complain};
+use crate::failure::Failure;
+use crate::options::{GLOBAL, MOST_THREADS, Shared, TablesOptions, VERSION, WhatOptions, metric};
+use crate::output::Output;
 use crate::words;
-
-static VERSION: LazyLock<String> =
-    LazyLock::new(|| format!("{} (table format {})", env!("CARGO_PKG_VERSION"), format::VERSION));
 
 /// Builds endgame tables of draughts and chess games and looks positions up in them.
 #[derive(Parser)]
@@ -40,29 +35,15 @@ pub(crate) struct Arguments {
     pub(crate) command: Command,
 }
 
-/// Heading of the options of every command.
-const GLOBAL: &str = "Options of every command";
-
 /// Options of every command.
 #[derive(Args)]
 pub(crate) struct Common {
-    /// Folder of tables; may be repeated, `gen` writes to the first [default: $PETROV_TABLES
-    /// (separated by colons), else tables]
-    #[arg(long, global = true, help_heading = GLOBAL, value_name = "DIR")]
-    pub(crate) tables: Vec<PathBuf>,
-    /// Rule file of a game to know besides the built-in ones; may be repeated
-    #[arg(long, global = true, help_heading = GLOBAL, value_name = "FILE")]
-    pub(crate) rules: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) shared: Shared,
     /// How tables are read: mmap (memory maps), or pread (safe if files may be cut short meanwhile, or
     /// lie on a disk or network that can fail) [default: mmap]
     #[arg(long, global = true, help_heading = GLOBAL, value_name = "HOW", value_parser = backend)]
     pub(crate) read: Option<Backend>,
-    /// Say nothing but answers and errors
-    #[arg(short, long, global = true, help_heading = GLOBAL)]
-    pub(crate) quiet: bool,
-    /// Say more about what is done
-    #[arg(short, long, global = true, help_heading = GLOBAL, conflicts_with = "quiet")]
-    pub(crate) verbose: bool,
 }
 
 #[derive(Subcommand)]
@@ -269,31 +250,9 @@ pub(crate) struct AnnotateOptions {
 }
 
 #[derive(Args)]
-pub(crate) struct WhatOptions {
-    /// Name of a game, see `petrov games`
-    pub(crate) game: String,
-    /// Most pieces, or one material such as KKMvKM or KRPvKR
-    #[arg(value_name = "WHAT")]
-    pub(crate) what: String,
-    /// Answer with one JSON document
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-impl WhatOptions {
-    /// Which tables are meant.
-    pub(crate) fn what(&self) -> Result<What, Failure> {
-        Ok(self.what.parse()?)
-    }
-}
-
-#[derive(Args)]
 pub(crate) struct PlanOptions {
     #[command(flatten)]
-    pub(crate) what: WhatOptions,
-    /// What tables say: wld (value), dtw (plies to the end), dtz (plies to the next conversion)
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "wld,dtw", value_parser = metric)]
-    pub(crate) metric: Vec<Metric>,
+    pub(crate) tables: TablesOptions,
     /// Worker threads [default: one for each processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
     pub(crate) threads: Option<u16>,
@@ -424,16 +383,6 @@ pub(crate) struct CompletionsOptions {
     pub(crate) shell: Shell,
 }
 
-/// More threads than any machine has processors.
-const MOST_THREADS: i64 = 1024;
-
-fn metric(text: &str) -> Result<Metric, String> {
-    Metric::ALL
-        .into_iter()
-        .find(|metric| metric.name() == text)
-        .ok_or_else(|| "expected wld, dtw or dtz".to_owned())
-}
-
 fn backend(text: &str) -> Result<Backend, String> {
     Backend::ALL
         .into_iter()
@@ -447,41 +396,6 @@ fn seconds(text: &str) -> Result<f64, String> {
         .ok()
         .filter(|seconds| (0.01..=LONGEST).contains(seconds))
         .ok_or_else(|| format!("expected a number from 0.01 to {LONGEST}"))
-}
-
-/// Reads the command line; what `--help`, `--version` and errors have to say
-/// is said here, and the exit status returned.
-pub(crate) fn parse() -> Result<Arguments, ExitCode> {
-    Arguments::try_parse().map_err(|error| match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            // Nobody reads it if it cannot be written.
-            let _ = error.print();
-            ExitCode::SUCCESS
-        }
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            let _ = error.print();
-            ExitCode::from(USAGE)
-        }
-        _ => {
-            complain(&usage_message(&error));
-            ExitCode::from(USAGE)
-        }
-    })
-}
-
-/// What clap says in several lines, in one.
-fn usage_message(error: &clap::Error) -> String {
-    let text = error.render().to_string();
-    let text = text.strip_prefix("error: ").unwrap_or(&text);
-    let end = ["\n\nUsage:", "\n\nFor more information"]
-        .iter()
-        .filter_map(|mark| text.find(mark))
-        .min();
-    let said = words::one_line(&text[..end.unwrap_or(text.len())]);
-    match error.get(ContextKind::Usage) {
-        Some(usage) => format!("{said}; {}", words::one_line(&usage.to_string())),
-        None => format!("{said}; see `petrov --help`"),
-    }
 }
 
 /// Prints the completions of a shell.

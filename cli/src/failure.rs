@@ -8,16 +8,18 @@ use petrov_gen::claims::{ClaimError, EvaluateError};
 use petrov_gen::{BuildError, LockError, PlanError, VerifyError, WhatError};
 use petrov_probe::{OpenError, ProbeError, TableError};
 
+use crate::output;
+
 /// Exit status: the answer is negative.
-pub(crate) const NEGATIVE: u8 = 1;
+pub const NEGATIVE: u8 = 1;
 /// Exit status: wrong usage or input.
-pub(crate) const USAGE: u8 = 2;
+pub const USAGE: u8 = 2;
 /// Exit status: something broke.
-pub(crate) const BROKEN: u8 = 3;
+pub const BROKEN: u8 = 3;
 
 /// Why a command ends early.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub enum Failure {
     /// Wrong usage or input.
     Usage(String),
     /// Something broke: a table, a file, memory.
@@ -30,8 +32,18 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
+    /// Says on standard error what is to be said of it; returns the exit status.
+    pub fn say(&self) -> u8 {
+        match self {
+            Self::Usage(message) | Self::Broken(message) => output::complain(message),
+            Self::Negative | Self::Unread => {}
+        }
+        self.status()
+    }
+
     /// The exit status.
-    pub(crate) fn status(&self) -> u8 {
+    #[must_use]
+    pub fn status(&self) -> u8 {
         match self {
             Self::Usage(_) => USAGE,
             Self::Broken(_) => BROKEN,

@@ -85,9 +85,9 @@ fn make_plan<G: Game>(
             "plan and gen read tables by mmap only, not by {how}"
         )));
     }
-    let what = options.what.what()?;
+    let what = options.tables.what.what()?;
     let build_options = BuildOptions {
-        metrics: options.metric.clone(),
+        metrics: options.tables.metric.clone(),
         dirs: setting.dirs.clone(),
         threads: options.threads.unwrap_or(0).into(),
         memory,
@@ -168,7 +168,7 @@ pub(crate) fn plan<G: Game>(
     if plan.slices.iter().map(|slice| slice.positions).max() > Some(MOST_COUNTED) {
         return Err(Failure::Usage(format!(
             "{} has far more positions than can be built or counted; ask for fewer pieces",
-            options.what.what
+            options.tables.what.what
         )));
     }
     let plan = progress::watch(
@@ -180,7 +180,7 @@ pub(crate) fn plan<G: Game>(
             Ok::<_, Failure>(plan)
         },
     )?;
-    if options.what.json {
+    if options.tables.what.json {
         return output.json(&PlanDocument::new(&plan));
     }
     write!(output, "{}", plan_in_words(game, &build_options, &plan, setting))?;
@@ -201,8 +201,9 @@ pub(crate) fn plan<G: Game>(
     Ok(())
 }
 
+/// The answer of `gen --json`.
 #[derive(Serialize)]
-struct GenDocument {
+pub struct GenDocument {
     tables: Vec<TableDocument>,
     positions: u64,
     solve_cpu_seconds: f64,
@@ -225,7 +226,9 @@ struct TableDocument {
 }
 
 impl GenDocument {
-    fn new(report: &BuildReport) -> Self {
+    /// What a build did.
+    #[must_use]
+    pub fn new(report: &BuildReport) -> Self {
         Self {
             tables: report
                 .tables
@@ -258,7 +261,7 @@ pub(crate) fn gen_tables<G: Game>(
     setting: &Setting,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let json = options.plan.what.json;
+    let json = options.plan.tables.what.json;
     // Another build in the same folder would do the same work. It may have
     // done it, so the plan comes after the lock.
     let folder = setting
@@ -323,8 +326,11 @@ pub(crate) fn gen_tables<G: Game>(
     summary(&report, output)
 }
 
-/// What was built, by number of pieces and metric.
-fn summary(report: &BuildReport, output: &mut Output) -> Result<(), Failure> {
+/// Writes what was built, by number of pieces and metric.
+///
+/// # Errors
+/// It cannot be written.
+pub fn summary(report: &BuildReport, output: &mut Output) -> Result<(), Failure> {
     #[derive(Default)]
     struct Sum {
         tables: u64,

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use petrov_games::{AnyGame, Games};
 use petrov_probe::{Backend, BlockCache, Tables};
 
-use crate::args::Common;
 use crate::failure::Failure;
+use crate::options::Shared;
 use crate::output::complain;
 
 /// Where tables are looked for if nobody says otherwise.
@@ -16,33 +16,41 @@ const DEFAULT_DIR: &str = "tables";
 const DIRS_VARIABLE: &str = "PETROV_TABLES";
 
 /// Known games, folders of tables, how much is said.
-pub(crate) struct Setting {
-    pub(crate) games: Games,
-    pub(crate) dirs: Vec<PathBuf>,
+pub struct Setting {
+    /// Built-in games and those of rule files.
+    pub games: Games,
+    /// Folders of tables; the first is written to.
+    pub dirs: Vec<PathBuf>,
     /// How tables are read.
-    pub(crate) backend: Backend,
+    pub backend: Backend,
     quiet: bool,
     verbose: bool,
 }
 
 impl Setting {
     /// Reads the rule files and the environment.
-    pub(crate) fn new(common: &Common) -> Result<Self, Failure> {
+    ///
+    /// # Errors
+    /// A rule file cannot be read or is wrong.
+    pub fn new(shared: &Shared, backend: Backend) -> Result<Self, Failure> {
         let mut games = Games::built_in();
-        for file in &common.rules {
+        for file in &shared.rules {
             games.add_file(file)?;
         }
         Ok(Self {
             games,
-            dirs: dirs(&common.tables),
-            backend: common.read.unwrap_or_default(),
-            quiet: common.quiet,
-            verbose: common.verbose,
+            dirs: dirs(&shared.tables),
+            backend,
+            quiet: shared.quiet,
+            verbose: shared.verbose,
         })
     }
 
     /// The game of a name.
-    pub(crate) fn game(&self, name: &str) -> Result<&AnyGame, Failure> {
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn game(&self, name: &str) -> Result<&AnyGame, Failure> {
         Ok(self.games.get(name)?)
     }
 
@@ -61,25 +69,32 @@ impl Setting {
     }
 
     /// The folders of tables, for messages.
-    pub(crate) fn dirs_in_words(&self) -> String {
+    #[must_use]
+    pub fn dirs_in_words(&self) -> String {
         let dirs: Vec<String> = self.dirs.iter().map(|dir| dir.display().to_string()).collect();
         dirs.join(", ")
     }
 
     /// True unless `-q` was given.
-    pub(crate) fn talks(&self) -> bool {
+    #[must_use]
+    pub fn talks(&self) -> bool {
         !self.quiet
     }
 
+    /// From now on as if `-q` had been given.
+    pub fn hush(&mut self) {
+        self.quiet = true;
+    }
+
     /// Something to know, on standard error; not with `-q`.
-    pub(crate) fn note(&self, text: &str) {
+    pub fn note(&self, text: &str) {
         if self.talks() {
             complain(text);
         }
     }
 
     /// Something that only `-v` asks for, on standard error.
-    pub(crate) fn detail(&self, text: &str) {
+    pub fn detail(&self, text: &str) {
         if self.verbose {
             self.note(text);
         }

@@ -22,7 +22,7 @@ pub(crate) fn survive_file_size_limit() {
 /// From now on Ctrl-C and `kill` end the program after `last` has been done and
 /// `farewell` has been said. The program still ends by the signal, so that a
 /// shell stops the loop in which it runs.
-pub(crate) fn end_with(last: impl FnOnce() + Send + 'static, farewell: Option<String>) {
+pub fn end_with(last: impl FnOnce() + Send + 'static, farewell: Option<String>) {
     // If it cannot be set up, the signals end the program as they always did.
     let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else {
         return;

@@ -9,8 +9,8 @@ use petrov_probe::format::SideParts;
 use petrov_probe::{BlockCache, DigitOrder, Material, Metric, ProbeError, SliceIndex, Table, Tables, Value, View};
 use serde::Serialize;
 
-use crate::args::WhatOptions;
 use crate::failure::Failure;
+use crate::options::WhatOptions;
 use crate::output::Output;
 use crate::setting::Setting;
 use crate::words::{self, Columns};

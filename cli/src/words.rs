@@ -17,7 +17,8 @@ pub(crate) fn colour(colour: Colour) -> &'static str {
 }
 
 /// `1 move`, `2 moves`.
-pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
+#[must_use]
+pub fn count(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", thousands(number), if number == 1 { one } else { many })
 }
 
@@ -140,7 +141,8 @@ pub(crate) fn conversion(distance: Distance) -> Option<String> {
 }
 
 /// A number with its thousands set apart.
-pub(crate) fn thousands(number: u64) -> String {
+#[must_use]
+pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {
@@ -153,7 +155,8 @@ pub(crate) fn thousands(number: u64) -> String {
 }
 
 /// A number of bytes in three figures or so.
-pub(crate) fn bytes(bytes: u64) -> String {
+#[must_use]
+pub fn bytes(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["kB", "MB", "GB", "TB", "PB"];
     if bytes < 1000 {
         return count(bytes, "byte", "bytes");
@@ -167,7 +170,8 @@ pub(crate) fn bytes(bytes: u64) -> String {
 }
 
 /// A time in words, rounded.
-pub(crate) fn duration(seconds: f64) -> String {
+#[must_use]
+pub fn duration(seconds: f64) -> String {
     const MINUTE: f64 = 60.0;
     const HOUR: f64 = 60.0 * MINUTE;
     const DAY: f64 = 24.0 * HOUR;
@@ -182,7 +186,10 @@ pub(crate) fn duration(seconds: f64) -> String {
 }
 
 /// Reads a number of bytes such as `16G` or `1.5GiB`.
-pub(crate) fn parse_bytes(text: &str) -> Result<u64, String> {
+///
+/// # Errors
+/// Says what was expected.
+pub fn parse_bytes(text: &str) -> Result<u64, String> {
     const EXPECTED: &str =
         "expected a size such as 800M, 16G or 16Gi (K, M, G, T; with i powers of 1024, else of 1000)";
     let end = text
@@ -214,14 +221,15 @@ pub(crate) fn parse_bytes(text: &str) -> Result<u64, String> {
 
 /// Rows of cells in columns; a column whose heading begins with a space is set
 /// to the right.
-pub(crate) struct Columns {
+pub struct Columns {
     rows: Vec<Vec<String>>,
     right: Vec<bool>,
 }
 
 impl Columns {
     /// The first row.
-    pub(crate) fn new(headings: &[&str]) -> Self {
+    #[must_use]
+    pub fn new(headings: &[&str]) -> Self {
         Self {
             rows: vec![headings.iter().map(|heading| heading.trim().to_owned()).collect()],
             right: headings.iter().map(|heading| heading.starts_with(' ')).collect(),
@@ -229,7 +237,7 @@ impl Columns {
     }
 
     /// A further row.
-    pub(crate) fn row(&mut self, cells: Vec<String>) {
+    pub fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells);
     }
 }
