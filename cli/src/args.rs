@@ -80,7 +80,8 @@ pub(crate) enum Command {
   petrov plan russian 6
   petrov plan english KKKvKK --metric wld
   petrov plan chess KRPvKR
-  petrov plan russian 5 --json")]
+  petrov plan russian 5 --json
+  petrov plan russian 8 --metric wld --ranks 64 --threads 8 --memory 16G")]
     Plan(PlanOptions),
     /// Build the tables that are missing, with those they depend on
     #[command(after_help = "Examples:
@@ -256,12 +257,25 @@ pub(crate) struct PlanOptions {
     /// Worker threads [default: one for each processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
     pub(crate) threads: Option<u16>,
+    /// Plan for so many ranks of petrov-cluster instead of one process; --threads and --memory are then
+    /// those of each rank
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST_RANKS))]
+    pub(crate) ranks: Option<u32>,
+    /// Most memory of each rank, such as 16G, as for `petrov gen` [default: what is available]
+    #[arg(long, value_name = "SIZE", requires = "ranks", value_parser = words::parse_bytes)]
+    pub(crate) memory: Option<u64>,
 }
+
+/// More ranks than any cluster has room for.
+const MOST_RANKS: i64 = 1 << 20;
 
 #[derive(Args)]
 pub(crate) struct GenOptions {
     #[command(flatten)]
-    pub(crate) plan: PlanOptions,
+    pub(crate) tables: TablesOptions,
+    /// Worker threads [default: one for each processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
+    pub(crate) threads: Option<u16>,
     /// Most memory to use, such as 16G: K, M, G and T are powers of 1000, Ki, Mi, Gi and Ti of 1024
     /// [default: what is available]
     #[arg(long, value_name = "SIZE", value_parser = words::parse_bytes)]

@@ -4,12 +4,16 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use petrov_games::Game;
-use petrov_gen::{BuildOptions, BuildReport, FolderLock, Plan, PlannedTable, Progress, build, stop_writing};
+use petrov_gen::{
+    BuildOptions, BuildReport, FolderLock, Plan, PlannedTable, Progress, SpreadPlan, SpreadSlice, Way, build,
+    spread_plan, stop_writing,
+};
 use petrov_probe::{Backend, Metric};
 use serde::Serialize;
 
 use crate::args::{GenOptions, PlanOptions};
 use crate::failure::Failure;
+use crate::options::TablesOptions;
 use crate::output::Output;
 use crate::progress;
 use crate::setting::Setting;
@@ -24,6 +28,27 @@ struct PlanDocument {
     cpu_seconds: f64,
     slices: Vec<SliceDocument>,
     damaged: Vec<String>,
+    #[serde(flatten)]
+    spread: Option<SpreadPlanDocument>,
+}
+
+/// What `--ranks` adds.
+#[derive(Serialize)]
+struct SpreadPlanDocument {
+    ranks: usize,
+    rank_threads: usize,
+    rank_memory_bytes: u64,
+    network_bytes: u64,
+    wall_seconds: f64,
+}
+
+/// What `--ranks` adds to a slice with a missing table.
+#[derive(Serialize)]
+struct SpreadSliceDocument {
+    way: &'static str,
+    rank_memory_bytes: u64,
+    network_bytes: u64,
+    wall_seconds: f64,
 }
 
 #[derive(Serialize)]
@@ -32,6 +57,8 @@ struct SliceDocument {
     positions: u64,
     present: Vec<PlannedDocument>,
     missing: Vec<PlannedDocument>,
+    #[serde(flatten)]
+    spread: Option<SpreadSliceDocument>,
 }
 
 #[derive(Serialize)]
@@ -51,7 +78,7 @@ fn planned(tables: &[PlannedTable]) -> Vec<PlannedDocument> {
 }
 
 impl PlanDocument {
-    fn new(plan: &Plan) -> Self {
+    fn new(plan: &Plan, spread: Option<&SpreadPlan>) -> Self {
         Self {
             positions: plan.positions,
             memory_bytes: plan.memory_bytes,
@@ -65,17 +92,42 @@ impl PlanDocument {
                     positions: slice.positions,
                     present: planned(&slice.present),
                     missing: planned(&slice.missing),
+                    spread: spread
+                        .and_then(|spread| spread.slice(slice.material))
+                        .map(|slice| SpreadSliceDocument {
+                            way: way_name(slice.way),
+                            rank_memory_bytes: slice.memory_bytes,
+                            network_bytes: slice.network_bytes,
+                            wall_seconds: slice.wall_seconds,
+                        }),
                 })
                 .collect(),
             damaged: plan.damaged.clone(),
+            spread: spread.map(|spread| SpreadPlanDocument {
+                ranks: spread.ranks,
+                rank_threads: spread.threads,
+                rank_memory_bytes: spread.memory_bytes,
+                network_bytes: spread.network_bytes,
+                wall_seconds: spread.wall_seconds,
+            }),
         }
+    }
+}
+
+/// How ranks divide the work on a slice, in a word.
+fn way_name(way: Way) -> &'static str {
+    match way {
+        Way::Whole => "whole",
+        Way::Units => "units",
+        Way::Split => "split",
     }
 }
 
 /// The options of the build, and the plan.
 fn make_plan<G: Game>(
     game: &G,
-    options: &PlanOptions,
+    options: &TablesOptions,
+    threads: Option<u16>,
     memory: Option<u64>,
     setting: &Setting,
 ) -> Result<(BuildOptions, Plan), Failure> {
@@ -85,11 +137,11 @@ fn make_plan<G: Game>(
             "plan and gen read tables by mmap only, not by {how}"
         )));
     }
-    let what = options.tables.what.what()?;
+    let what = options.what.what()?;
     let build_options = BuildOptions {
-        metrics: options.tables.metric.clone(),
+        metrics: options.metric.clone(),
         dirs: setting.dirs.clone(),
-        threads: options.threads.unwrap_or(0).into(),
+        threads: threads.unwrap_or(0).into(),
         memory,
     };
     let plan = petrov_gen::plan(game, what, &build_options)?;
@@ -109,8 +161,8 @@ fn metrics_in_words(metrics: &[Metric]) -> String {
     }
 }
 
-/// What is to be done, in a few lines.
-pub(crate) fn plan_in_words<G: Game>(game: &G, options: &BuildOptions, plan: &Plan, setting: &Setting) -> String {
+/// What is to be done, whoever does it, in two lines or one.
+fn work_in_words<G: Game>(game: &G, options: &BuildOptions, plan: &Plan, setting: &Setting) -> String {
     let tables: usize = plan.slices.iter().map(|slice| slice.missing.len()).sum();
     let present: usize = plan.slices.iter().map(|slice| slice.present.len()).sum();
     let metrics = metrics_in_words(&options.metrics);
@@ -122,10 +174,6 @@ pub(crate) fn plan_in_words<G: Game>(game: &G, options: &BuildOptions, plan: &Pl
             setting.dirs_in_words()
         );
     }
-    let threads = match options.threads {
-        0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
-        threads => threads,
-    };
     let slices = plan.slices.iter().filter(|slice| !slice.missing.is_empty()).count();
     let there = if present > 0 {
         format!(" ({} there already)", words::thousands(present as u64))
@@ -134,19 +182,76 @@ pub(crate) fn plan_in_words<G: Game>(game: &G, options: &BuildOptions, plan: &Pl
     };
     format!(
         "{}: {} of {metrics} to build{there}\n\
-         positions  {} in {}\n\
-         memory     about {}\n\
-         disk       about {}\n\
-         time       roughly {} with {}\n",
+         positions  {} in {}\n",
         game.name(),
         words::count(tables as u64, "table", "tables"),
         words::thousands(plan.positions),
         words::count(slices as u64, "slice", "slices"),
+    )
+}
+
+/// What is to be done by one process, in a few lines.
+pub(crate) fn plan_in_words<G: Game>(game: &G, options: &BuildOptions, plan: &Plan, setting: &Setting) -> String {
+    let work = work_in_words(game, options, plan, setting);
+    if plan.is_done() {
+        return work;
+    }
+    let threads = match options.threads {
+        0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        threads => threads,
+    };
+    format!(
+        "{work}\
+         memory     about {}\n\
+         disk       about {}\n\
+         time       roughly {} with {}\n",
         words::bytes(plan.memory_bytes),
         words::bytes(plan.disk_bytes),
         words::duration(plan.cpu_seconds / threads as f64),
         words::count(threads as u64, "thread", "threads"),
     )
+}
+
+/// What is to be done by several ranks, in a few lines.
+fn spread_in_words<G: Game>(
+    game: &G,
+    options: &BuildOptions,
+    plan: &Plan,
+    spread: &SpreadPlan,
+    setting: &Setting,
+) -> String {
+    let work = work_in_words(game, options, plan, setting);
+    if plan.is_done() {
+        return work;
+    }
+    let ranks = words::count(spread.ranks as u64, "rank", "ranks");
+    let allowed = match options.memory {
+        Some(memory) => format!(" of {}", words::bytes(memory)),
+        None => String::new(),
+    };
+    format!(
+        "{work}\
+         memory     about {}{allowed} for each of {ranks}\n\
+         disk       about {}\n\
+         network    about {}, {} for each rank\n\
+         time       roughly {} with {ranks} of {}\n",
+        words::bytes(spread.memory_bytes),
+        words::bytes(plan.disk_bytes),
+        words::bytes(spread.network_bytes),
+        words::bytes(spread.network_bytes / spread.ranks as u64),
+        words::duration(spread.wall_seconds),
+        words::count(spread.threads as u64, "thread", "threads"),
+    )
+}
+
+/// How ranks divide a slice and what it takes.
+fn spread_cells(slice: &SpreadSlice) -> [String; 4] {
+    [
+        way_name(slice.way).to_owned(),
+        words::bytes(slice.memory_bytes),
+        words::bytes(slice.network_bytes),
+        words::duration(slice.wall_seconds),
+    ]
 }
 
 /// Most placements of a material that are counted one by one: hours.
@@ -159,7 +264,7 @@ pub(crate) fn plan<G: Game>(
     setting: &Setting,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let (build_options, mut plan) = make_plan(game, options, None, setting)?;
+    let (build_options, mut plan) = make_plan(game, &options.tables, options.threads, options.memory, setting)?;
     for fault in &plan.damaged {
         setting.note(&format!("warning: damaged table, would be built again: {fault}"));
     }
@@ -180,22 +285,40 @@ pub(crate) fn plan<G: Game>(
             Ok::<_, Failure>(plan)
         },
     )?;
+    let spread = options
+        .ranks
+        .map(|ranks| spread_plan(game, &plan, &build_options, ranks as usize));
     if options.tables.what.json {
-        return output.json(&PlanDocument::new(&plan));
+        return output.json(&PlanDocument::new(&plan, spread.as_ref()));
     }
-    write!(output, "{}", plan_in_words(game, &build_options, &plan, setting))?;
-    let mut columns = Columns::new(&["material", " positions", "to build", "there"]);
+    let mut headings = vec!["material", " positions", "to build", "there"];
+    match &spread {
+        Some(spread) => {
+            write!(
+                output,
+                "{}",
+                spread_in_words(game, &build_options, &plan, spread, setting)
+            )?;
+            headings.extend(["divided", " memory each", " network", " time"]);
+        }
+        None => write!(output, "{}", plan_in_words(game, &build_options, &plan, setting))?,
+    }
+    let mut columns = Columns::new(&headings);
     let names = |tables: &[PlannedTable]| -> String {
         let names: Vec<&str> = tables.iter().map(|table| table.metric.name()).collect();
         names.join(",")
     };
     for slice in &plan.slices {
-        columns.row(vec![
+        let mut cells = vec![
             slice.material.to_string(),
             words::thousands(slice.positions),
             names(&slice.missing),
             names(&slice.present),
-        ]);
+        ];
+        if let Some(slice) = spread.as_ref().and_then(|spread| spread.slice(slice.material)) {
+            cells.extend(spread_cells(slice));
+        }
+        columns.row(cells);
     }
     write!(output, "\n{columns}")?;
     Ok(())
@@ -261,7 +384,7 @@ pub(crate) fn gen_tables<G: Game>(
     setting: &Setting,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let json = options.plan.tables.what.json;
+    let json = options.tables.what.json;
     // Another build in the same folder would do the same work. It may have
     // done it, so the plan comes after the lock.
     let folder = setting
@@ -276,13 +399,13 @@ pub(crate) fn gen_tables<G: Game>(
         ));
     };
     let lock = FolderLock::of_existing(&folder, waiting)?;
-    let mut planned = make_plan(game, &options.plan, options.memory, setting)?;
+    let mut planned = make_plan(game, &options.tables, options.threads, options.memory, setting)?;
     let _lock = match lock {
         Some(lock) => Some(lock),
         None if planned.1.is_done() => None,
         None => {
             let lock = FolderLock::of(&folder, waiting)?;
-            planned = make_plan(game, &options.plan, options.memory, setting)?;
+            planned = make_plan(game, &options.tables, options.threads, options.memory, setting)?;
             Some(lock)
         }
     };

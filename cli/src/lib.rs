@@ -87,7 +87,7 @@ fn run(command: &Command, setting: &Setting, output: &mut Output) -> Result<(), 
             on_game!(&options.tables.what.game, game => generate::plan(game, options, setting, output))
         }
         Command::Gen(options) => {
-            on_game!(&options.plan.tables.what.game, game => generate::gen_tables(game, options, setting, output))
+            on_game!(&options.tables.what.game, game => generate::gen_tables(game, options, setting, output))
         }
         Command::Stats(options) => on_game!(&options.game, game => stats::stats(game, options, setting, output)),
         Command::Probe(options) => on_game!(&options.game, game => probing::probe(game, options, setting, output)),
