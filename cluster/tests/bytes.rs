@@ -1,0 +1,205 @@
+//! Tables that ranks build are those of one process, byte for byte, also after having been killed.
+
+mod common;
+
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{Wanted, assert_same, done};
+use petrov_probe::Metric::{Dtw, Dtz, Wld};
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+/// How many ranks.
+const RANKS: [usize; 5] = [1, 2, 3, 4, 7];
+
+/// With units split by rows wherever they have rows, and with none split.
+const SPLIT: [&[&str]; 2] = [&["--split-from", "0"], &["--split-from", "18446744073709551615"]];
+
+/// Built with all numbers of ranks whenever tests run.
+const SMALL: [Wanted; 3] = [
+    Wanted {
+        game: "russian",
+        what: "3",
+        metrics: &[Wld, Dtw, Dtz],
+    },
+    Wanted {
+        game: "turkish",
+        what: "KKvK",
+        metrics: &[Wld, Dtw],
+    },
+    Wanted {
+        game: "international",
+        what: "3",
+        metrics: &[Wld, Dtw],
+    },
+];
+
+/// Built with a few.
+const MEDIUM: [Wanted; 3] = [
+    Wanted {
+        game: "chess",
+        what: "KRPvK",
+        metrics: &[Wld, Dtz],
+    },
+    Wanted {
+        game: "chess",
+        what: "KPvKP",
+        metrics: &[Wld],
+    },
+    RUSSIAN,
+];
+
+const RUSSIAN: Wanted = Wanted {
+    game: "russian",
+    what: "4",
+    metrics: &[Wld, Dtw],
+};
+
+/// Built by `scripts/cluster-check` only.
+const LARGE: [Wanted; 2] = [
+    Wanted {
+        game: "chess",
+        what: "KQvKR",
+        metrics: &[Wld, Dtw, Dtz],
+    },
+    Wanted {
+        game: "english",
+        what: "KKKvKKK",
+        metrics: &[Wld, Dtw],
+    },
+];
+
+fn same_with(ranks: &[usize], wanted: &[Wanted]) {
+    for wanted in wanted {
+        let alone = TempDir::new().unwrap();
+        wanted.build(alone.path(), 1);
+        let threads = TempDir::new().unwrap();
+        wanted.build(threads.path(), 2);
+        assert_same(threads.path(), alone.path(), &format!("with 2 threads: {wanted:?}"));
+        for ranks in ranks.iter().copied() {
+            for split in SPLIT {
+                let place = TempDir::new().unwrap();
+                done(&mut wanted.cluster(ranks, &place.path().display().to_string(), split));
+                let how = format!("with {ranks} ranks and {split:?}: {wanted:?}");
+                assert_same(place.path(), alone.path(), &how);
+            }
+        }
+    }
+}
+
+#[test]
+fn ranks_make_no_difference() {
+    same_with(&RANKS, &SMALL);
+    same_with(&[3], &MEDIUM);
+}
+
+#[test]
+#[ignore = "takes minutes; scripts/cluster-check runs it"]
+fn ranks_make_no_difference_to_large_tables() {
+    same_with(&RANKS, &MEDIUM);
+    same_with(&RANKS, &LARGE);
+}
+
+/// Each rank writes to a folder of its own; in the end that of rank 0 has everything.
+#[test]
+fn folders_of_ranks_are_brought_together() {
+    let wanted = SMALL[0];
+    let alone = TempDir::new().unwrap();
+    wanted.build(alone.path(), 1);
+    for split in SPLIT {
+        let place = TempDir::new().unwrap();
+        let folders = place.path().join("{rank}").display().to_string();
+        done(&mut wanted.cluster(3, &folders, split));
+        assert_same(&place.path().join("0"), alone.path(), "when brought together");
+        // Later, and by command.
+        let place = TempDir::new().unwrap();
+        let folders = place.path().join("{rank}").display().to_string();
+        done(wanted.cluster(3, &folders, split).arg("--no-collect"));
+        done(&mut common::cluster(
+            3,
+            &["-q", "--tables", &folders, "collect", wanted.game],
+        ));
+        assert_same(
+            &place.path().join("0"),
+            alone.path(),
+            "when brought together by collect",
+        );
+    }
+}
+
+/// Processes that mpirun has started.
+fn ranks_of(mpirun: &Child) -> Vec<Pid> {
+    let path = format!("/proc/{0}/task/{0}/children", mpirun.id());
+    let list = std::fs::read_to_string(path).unwrap_or_default();
+    let numbers = list.split_whitespace().filter_map(|number| number.parse().ok());
+    numbers.filter_map(Pid::from_raw).collect()
+}
+
+/// Names in the game's folder. Nothing is opened: files come and go meanwhile.
+fn names(folder: &Path) -> Vec<String> {
+    let Ok(folder) = std::fs::read_dir(folder.join("russian")) else {
+        return Vec::new();
+    };
+    folder
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect()
+}
+
+/// Kills something a few times at different moments, then lets the same command finish, with another number of ranks.
+#[test]
+fn killed_and_started_again() {
+    let wanted = RUSSIAN;
+    let alone = TempDir::new().unwrap();
+    wanted.build(alone.path(), 2);
+    let place = TempDir::new().unwrap();
+    let folder = place.path().display().to_string();
+    let mut kills = 0;
+    for (round, split) in [SPLIT[0], SPLIT[1], SPLIT[0], SPLIT[1]].into_iter().enumerate() {
+        let mut command = wanted.cluster(2 + round % 2, &folder, split);
+        command.args(["--checkpoint", "1"]).stderr(Stdio::null());
+        let mut mpirun = command.spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(500 + 300 * round as u64));
+        if mpirun.try_wait().unwrap().is_some() {
+            continue;
+        }
+        kills += 1;
+        let start = Instant::now();
+        match ranks_of(&mpirun).get(round / 2).filter(|_| round % 2 == 0) {
+            Some(rank) => kill_process(*rank, Signal::KILL).unwrap(),
+            None => mpirun.kill().unwrap(),
+        }
+        assert!(!mpirun.wait().unwrap().success());
+        assert!(start.elapsed() < Duration::from_secs(15), "{:?}", start.elapsed());
+    }
+    assert!(kills >= 2, "{kills} kills");
+    done(&mut wanted.cluster(3, &folder, SPLIT[0]));
+    assert_same(place.path(), alone.path(), &format!("after {kills} kills"));
+}
+
+/// `kill` and Ctrl-C reach mpirun, which tells the ranks.
+#[test]
+fn stopped_ranks_leave_whole_tables() {
+    let place = TempDir::new().unwrap();
+    let folder = place.path().display().to_string();
+    for signal in [Signal::TERM, Signal::INT] {
+        let mut command = common::cluster(3, &["--tables", &folder, "gen", "russian", "5", "--threads", "1"]);
+        let mpirun = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        // Until it is at work: what was there before is not built again.
+        let (start, before) = (Instant::now(), names(place.path()).len());
+        while names(place.path()).len() < before + 3 {
+            assert!(start.elapsed() < Duration::from_secs(60));
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let start = Instant::now();
+        kill_process(Pid::from_child(&mpirun), signal).unwrap();
+        let output = mpirun.wait_with_output().unwrap();
+        assert!(!output.status.success());
+        assert!(start.elapsed() < Duration::from_secs(15), "{:?}", start.elapsed());
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(said.matches("the same command goes on").count(), 1, "{said}");
+        let left = names(place.path());
+        assert!(!left.iter().any(|name| name.contains(".tmp-")), "{left:?}");
+    }
+}
