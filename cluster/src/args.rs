@@ -1,5 +1,7 @@
 //! The command line of `petrov-cluster`.
 
+use std::time::Duration;
+
 use clap::{Args, Parser, Subcommand};
 use petrov_cli::options::{MOST_THREADS, Shared, TablesOptions, VERSION};
 use petrov_cli::words;
@@ -66,9 +68,13 @@ pub(crate) struct GenOptions {
     /// [default: those that need more memory than a rank has]
     #[arg(long, value_name = "POSITIONS")]
     pub(crate) split_from: Option<u64>,
+    /// Spread the units of slices of at least so many positions over all ranks [default: of those that take
+    /// more than some seconds]
+    #[arg(long, value_name = "POSITIONS")]
+    pub(crate) share_from: Option<u64>,
     /// Seconds between checkpoints of unfinished work; 0 for none
-    #[arg(long, value_name = "SECONDS", default_value_t = 300)]
-    pub(crate) checkpoint: u64,
+    #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = parse_seconds)]
+    pub(crate) checkpoint: Duration,
     /// Leave tables in the folder of the rank that wrote them
     #[arg(long)]
     pub(crate) no_collect: bool,
@@ -82,3 +88,16 @@ pub(crate) struct CollectOptions {
     #[arg(long)]
     pub(crate) json: bool,
 }
+
+/// A number of seconds, which need not be whole.
+fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text
+        .parse::<f64>()
+        .ok()
+        .filter(|seconds| seconds.is_finite() && *seconds <= MOST_SECONDS);
+    let seconds = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    seconds.ok_or_else(|| format!("expected a number of seconds from 0 to {MOST_SECONDS}, such as 60 or 0.5"))
+}
+
+/// A year.
+const MOST_SECONDS: f64 = 366.0 * 86_400.0;

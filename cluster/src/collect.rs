@@ -28,7 +28,7 @@ struct CollectedDocument {
 }
 
 /// Brings tables together in the folder of rank 0.
-pub(crate) fn collect<G: Game>(
+pub(crate) fn collect<G: Game + 'static>(
     game: &G,
     options: &CollectOptions,
     setting: &Setting,

@@ -32,13 +32,11 @@ impl From<Failure> for Stopped {
 
 impl From<SpreadError> for Stopped {
     fn from(error: SpreadError) -> Self {
-        if !error.speaks() {
-            return Self::Elsewhere(BROKEN);
+        match error {
+            SpreadError::Usage(text) => Self::Here(Failure::Usage(text)),
+            SpreadError::Broken(text) => Self::Here(Failure::Broken(text)),
+            SpreadError::Elsewhere => Self::Elsewhere(BROKEN),
         }
-        Self::Here(match error {
-            SpreadError::Plan(error) => error.into(),
-            error => Failure::Broken(error.to_string()),
-        })
     }
 }
 

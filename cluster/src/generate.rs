@@ -1,7 +1,5 @@
 //! `petrov-cluster gen`.
 
-use std::time::Duration;
-
 use petrov_cli::generate::summary;
 use petrov_cli::options::VERSION;
 use petrov_cli::output::Output;
@@ -19,7 +17,7 @@ use crate::wire::MpiWire;
 use crate::world::{World, usable_processors};
 
 /// Builds what is missing.
-pub(crate) fn gen_tables<G: Game>(
+pub(crate) fn gen_tables<G: Game + 'static>(
     game: &G,
     options: &GenOptions,
     setting: &Setting,
@@ -36,7 +34,8 @@ pub(crate) fn gen_tables<G: Game>(
     hosts::log(world, setting, threads);
     let spread = SpreadOptions {
         split_from: options.split_from,
-        checkpoint: (options.checkpoint > 0).then(|| Duration::from_secs(options.checkpoint)),
+        share_from: options.share_from,
+        checkpoint: (!options.checkpoint.is_zero()).then_some(options.checkpoint),
         collect: !options.no_collect,
         ..spread_options(setting, world, options.tables.metric.clone(), threads, options.memory)
     };
@@ -83,6 +82,7 @@ pub(crate) fn spread_options(
             memory,
         },
         split_from: None,
+        share_from: None,
         checkpoint: None,
         collect: true,
         host: world.host.clone(),

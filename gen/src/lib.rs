@@ -48,7 +48,10 @@ pub use checksums::{
 };
 pub use lock::{FolderLock, LockError};
 pub use plan::{BuildOptions, Plan, PlanError, PlannedSlice, PlannedTable, What, WhatError, materials, plan};
-pub use ranks::{RankReport, SpreadError, SpreadOptions, SpreadReport, Wire, build_spread, collect_spread, refuse};
+pub use ranks::{
+    RankReport, SpreadError, SpreadOptions, SpreadPlan, SpreadReport, SpreadSlice, Way, Wire, build_spread,
+    collect_spread, spread_plan,
+};
 pub use verify::{
     CheckedTable, Depth, Finding, MOST_FINDINGS, Verdict, VerifyError, VerifyOptions, VerifyReport, verify,
 };

@@ -457,6 +457,11 @@ pub(crate) fn next_slices<R: Rulebook>(rulebook: &R, plan: &Plan, slice: usize) 
         .collect()
 }
 
+/// Bytes of a slice's values once they are solved.
+pub(crate) fn kept_bytes<R: Rulebook>(rulebook: &R, material: &Material, metric: Metric) -> u64 {
+    values_bytes(rulebook, material, metric).1
+}
+
 /// Bytes in which one unit is solved.
 pub(crate) fn unit_bytes<R: Rulebook>(rulebook: &R, material: &Material, metric: Metric) -> u64 {
     scratch_bytes(rulebook, material, metric, 1).0

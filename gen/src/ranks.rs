@@ -12,6 +12,7 @@
 //! The bytes of tables do not depend on how many ranks there are.
 
 mod checkpoint;
+mod estimate;
 mod finish;
 mod keeper;
 mod post;
@@ -30,6 +31,7 @@ use std::time::{Duration, Instant};
 use petrov_games::Game;
 use serde::{Deserialize, Serialize};
 
+pub use estimate::{SpreadPlan, SpreadSlice, Way, spread_plan};
 pub use post::Wire;
 
 use crate::build::{BuildReport, Progress};
@@ -73,7 +75,7 @@ pub struct RankReport {
     pub threads: usize,
     /// Positions it has solved, read or written, symmetric ones once.
     pub steps: u64,
-    /// Positions it has solved, symmetric ones once.
+    /// Positions it has solved, no symmetry used.
     pub positions: u64,
     /// Processor seconds without the thread that sends and receives.
     pub cpu_seconds: f64,
@@ -106,6 +108,8 @@ pub struct SpreadReport {
     pub done: u64,
     /// Steps of work in all.
     pub total: u64,
+    /// What rank 0 is doing, in a few words.
+    pub step: String,
 }
 
 /// Why a run has ended.
@@ -145,7 +149,7 @@ pub fn build_spread<G: Game + 'static>(
     options: &SpreadOptions,
     wire: &mut dyn Wire,
     live: &mut dyn FnMut(&SpreadReport),
-    log: &mut dyn FnMut(&str),
+    log: &dyn Fn(&str),
 ) -> Result<SpreadReport, SpreadError> {
     let (game, options) = (game.clone(), options.clone());
     let host = options.host.clone();
@@ -165,25 +169,12 @@ pub fn collect_spread<G: Game + 'static>(
     game: &G,
     options: &SpreadOptions,
     wire: &mut dyn Wire,
-    log: &mut dyn FnMut(&str),
+    log: &dyn Fn(&str),
 ) -> Result<Vec<PathBuf>, SpreadError> {
     let (game, options) = (game.clone(), options.clone());
     let host = options.host.clone();
     let work = move |post: &Arc<Post>, _: &Arc<Keeper>, _: &Progress| finish::collect(&game, &options, post);
     serve(wire, host, 1, &mut |_| (), log, work)
-}
-
-/// For a rank that cannot take part: tells rank 0, which ends the run.
-///
-/// # Errors
-/// Always: what this rank has to do about it.
-pub fn refuse(usage: bool, text: &str, wire: &mut dyn Wire) -> SpreadError {
-    let text = text.to_owned();
-    let work = move |_: &Arc<Post>, _: &Arc<Keeper>, _: &Progress| Err::<(), _>(Failure { usage, text });
-    match serve(wire, String::new(), 1, &mut |_| (), &mut |_| (), work) {
-        Ok(()) => SpreadError::Elsewhere,
-        Err(error) => error,
-    }
 }
 
 /// How often rank 0 hears how far the others have come.
@@ -206,7 +197,7 @@ fn serve<T: Send + 'static>(
     host: String,
     threads: usize,
     live: &mut dyn FnMut(&SpreadReport),
-    log: &mut dyn FnMut(&str),
+    log: &dyn Fn(&str),
     work: impl FnOnce(&Arc<Post>, &Arc<Keeper>, &Progress) -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, SpreadError> {
     let (rank, ranks) = (wire.rank(), wire.size());
@@ -263,7 +254,7 @@ impl Clerk<'_> {
         mut self,
         orders: &Receiver<Order>,
         live: &mut dyn FnMut(&SpreadReport),
-        log: &mut dyn FnMut(&str),
+        log: &dyn Fn(&str),
     ) -> Result<(), SpreadError> {
         let mut next_report = Instant::now() + REPORTS;
         let mut idle = 0;
@@ -319,6 +310,7 @@ impl Clerk<'_> {
                 if self.post.rank == 0 {
                     self.reports[0] = report;
                     live(&SpreadReport {
+                        step: self.progress.step(),
                         done: self.reports.iter().map(|report| report.steps).sum(),
                         total: self.progress.total(),
                         ranks: self.reports.clone(),

@@ -80,7 +80,7 @@ fn run<G: Game + 'static>(game: &G, what: What, options: Vec<SpreadOptions>) -> 
             .into_iter()
             .zip(&options)
             .map(|(mut wire, options)| {
-                scope.spawn(move || build_spread(game, what, options, &mut wire, &mut |_| (), &mut |_| ()))
+                scope.spawn(move || build_spread(game, what, options, &mut wire, &mut |_| (), &|_| ()))
             })
             .collect();
         ranks.into_iter().map(|rank| rank.join().unwrap()).collect()

@@ -117,7 +117,7 @@ pub(super) struct Post {
     drops: Mutex<Drops>,
     pub(super) sent: AtomicU64,
     pub(super) received: AtomicU64,
-    /// Positions this rank has solved, symmetric ones once.
+    /// Positions this rank has solved, no symmetry used.
     pub(super) positions: AtomicU64,
     /// Processor seconds of the thread with the wire, as bits of an `f64`.
     pub(super) clerk_seconds: AtomicU64,

@@ -432,11 +432,14 @@ impl<'a, G: Game, R: Rulebook> Runner<'a, G, R> {
                     pages: Mutex::default(),
                     crew: RowCrew::new(self.post, self.keeper, label, self.options.checkpoint),
                 };
-                let (done, here) = (AtomicU64::new(0), &self.post.positions);
+                let done = AtomicU64::new(0);
                 let solve = || self.solver.solve(material, pass.metric, solved, &team, &done, &meter);
                 meter.measure(solve)?;
-                here.fetch_add(done.load(Relaxed), Relaxed);
-                self.progress.count(done.load(Relaxed));
+                // Entries are counted, of which some stand for several positions.
+                let entries: u64 = team.entries();
+                let share = slice.positions as f64 * done.load(Relaxed) as f64 / entries.max(1) as f64;
+                self.post.positions.fetch_add(share as u64, Relaxed);
+                self.progress.count(share as u64);
                 self.gather_together(pass, name, way, material, solved, !restored.is_empty())?;
             }
         }
@@ -544,8 +547,9 @@ impl<'a, G: Game, R: Rulebook> Runner<'a, G, R> {
                     .solve(material, pass.metric, solved, &OnlyRank, &done, meter)
             };
             meter.measure(solve)?;
-            self.post.positions.fetch_add(done.load(Relaxed), Relaxed);
-            self.progress.count(done.load(Relaxed));
+            let positions = self.plan.slices[step.slice].positions;
+            self.post.positions.fetch_add(positions, Relaxed);
+            self.progress.count(positions);
         }
         if self.post.ranks == 1 && self.options.checkpoint.is_none() {
             // Nobody asks.

@@ -30,7 +30,7 @@ pub(super) struct PageName {
 pub(super) struct Pages {
     pub(super) only_outcomes: bool,
     /// Values in all.
-    len: u64,
+    pub(super) len: u64,
     /// Values of a unit, or of all if one rank has them all.
     unit: u64,
     pages_per_unit: u64,

@@ -154,6 +154,11 @@ fn remove(files: &[PathBuf]) {
 }
 
 impl SliceTeam<'_> {
+    /// Values of all sides.
+    pub(super) fn entries(&self) -> u64 {
+        lock(&self.pages).iter().map(|pages| pages.len).sum()
+    }
+
     /// Whether a unit's values come from a checkpoint.
     fn is_restored(&self, outputs: &[(usize, u64)]) -> bool {
         let pages = lock(&self.pages);
