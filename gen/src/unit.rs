@@ -506,6 +506,7 @@ impl<B: Bits> Unit<B> {
                     crew.keep_state(self.state(clock));
                 }
                 clock.ply += 1;
+                crew.at_ply(clock.ply, clock.spoilt);
                 self.ply(&at, crew, clock, |task| task.advance::<SIDEWAYS>());
                 busy = self.exchange(crew);
             }

@@ -430,7 +430,7 @@ impl<'a, G: Game, R: Rulebook> Runner<'a, G, R> {
                     restored: &restored,
                     states: states.filter(of_slice).cloned().collect(),
                     pages: Mutex::default(),
-                    crew: RowCrew::new(self.post, self.keeper, label, self.options.checkpoint),
+                    crew: RowCrew::new(self.post, self.keeper, self.progress, label, self.options.checkpoint),
                 };
                 let done = AtomicU64::new(0);
                 let solve = || self.solver.solve(material, pass.metric, solved, &team, &done, &meter);
@@ -443,8 +443,17 @@ impl<'a, G: Game, R: Rulebook> Runner<'a, G, R> {
                 self.gather_together(pass, name, way, material, solved, !restored.is_empty())?;
             }
         }
-        let solve_seconds = if step.load.is_some() { 0.0 } else { meter.seconds() };
-        self.report.solve_cpu_seconds += solve_seconds;
+        let own_seconds = if step.load.is_some() { 0.0 } else { meter.seconds() };
+        self.report.solve_cpu_seconds += own_seconds;
+        // What all ranks have taken is the table's.
+        let solve_seconds = match way {
+            Way::Units { .. } | Way::Rows { .. } => {
+                let all = self.post.gather(&own_seconds.to_le_bytes());
+                let seconds = |message: &Vec<u8>| message.first_chunk().map_or(0.0, |bytes| f64::from_le_bytes(*bytes));
+                all.iter().map(seconds).sum()
+            }
+            Way::Load { .. } | Way::Whole { .. } => own_seconds,
+        };
         if !step.write.is_empty() && way.writer() == self.post.rank {
             // Counted once: for the metric that was solved, if it is written.
             let solved_here = step

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use petrov_games::{Game, Material};
 use petrov_probe::Metric;
@@ -171,8 +172,30 @@ pub(super) fn lock_folder(post: &Post, groups: &Groups, folder: &Path) -> Result
             folder.display()
         ));
     };
-    Ok(Some(FolderLock::of(folder, waiting)?))
+    let lock = FolderLock::of(folder, waiting)?;
+    remove_old_tokens(folder);
+    Ok(Some(lock))
 }
+
+/// Removes what killed runs have left. Tokens are of use for a moment only.
+fn remove_old_tokens(folder: &Path) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let age = entry
+            .metadata()
+            .and_then(|about| about.modified())
+            .ok()
+            .and_then(|time| time.elapsed().ok());
+        let is_old = age.is_some_and(|age| age > OLD_TOKEN);
+        if is_old && entry.file_name().to_string_lossy().starts_with(".rank-") {
+            // Best effort: it does no harm.
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Far longer than ranks look for each other's tokens.
+const OLD_TOKEN: Duration = Duration::from_secs(600);
 
 /// What the leader of a group has found in its folder.
 #[derive(Default, Serialize, Deserialize)]

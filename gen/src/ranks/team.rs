@@ -13,6 +13,7 @@ use super::checkpoint::{self, Holds, KeptBlocks, Label};
 use super::keeper::Keeper;
 use super::post::{Failure, Order, Post};
 use super::store::{PageName, Paged, Pages};
+use crate::build::Progress;
 use crate::message;
 use crate::slice::Team;
 use crate::unit::{Alone, Crew, KeptUnit, StateFrame, UnitState, owner};
@@ -50,6 +51,7 @@ pub(super) struct SliceTeam<'a> {
 pub(super) struct RowCrew<'a> {
     post: &'a Arc<Post>,
     keeper: &'a Keeper,
+    progress: &'a Progress,
     label: Label,
     every: Option<Duration>,
     last: Mutex<Instant>,
@@ -65,10 +67,17 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl<'a> RowCrew<'a> {
-    pub(super) fn new(post: &'a Arc<Post>, keeper: &'a Keeper, label: Label, every: Option<Duration>) -> Self {
+    pub(super) fn new(
+        post: &'a Arc<Post>,
+        keeper: &'a Keeper,
+        progress: &'a Progress,
+        label: Label,
+        every: Option<Duration>,
+    ) -> Self {
         Self {
             post,
             keeper,
+            progress,
             label,
             every,
             last: Mutex::new(Instant::now()),
@@ -107,6 +116,12 @@ impl Crew for RowCrew<'_> {
             self.is_due.store(true, Relaxed);
         }
         found
+    }
+
+    fn at_ply(&self, ply: u16, spoilt: bool) {
+        let plies = if spoilt { "spoilt ply" } else { "ply" };
+        let step = format!("{}: unit {}, {plies} {ply}", self.label.material, lock(&self.unit));
+        self.progress.set_step("solving", &step);
     }
 
     fn wants_state(&self) -> bool {

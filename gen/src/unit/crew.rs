@@ -28,6 +28,9 @@ pub(crate) trait Crew: Sync {
     /// same number of times.
     fn exchange(&self, out: Vec<Vec<u8>>) -> Vec<Vec<u8>>;
 
+    /// Called at the beginning of each ply, for those who watch.
+    fn at_ply(&self, ply: u16, spoilt: bool);
+
     /// Called between two plies, by every rank: whether the unit's state is to
     /// be kept now. All ranks get the same answer.
     fn wants_state(&self) -> bool;
@@ -51,6 +54,8 @@ impl Crew for Alone {
     fn exchange(&self, _: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
         Vec::new()
     }
+
+    fn at_ply(&self, _: u16, _: bool) {}
 
     fn wants_state(&self) -> bool {
         false
