@@ -226,12 +226,14 @@ fn spread_in_words<G: Game>(
     }
     let ranks = words::count(spread.ranks as u64, "rank", "ranks");
     let allowed = match options.memory {
-        Some(memory) => format!(" of {}", words::bytes(memory)),
-        None => String::new(),
+        Some(memory) if memory < spread.memory_bytes => {
+            format!(", but {} allowed: more ranks are needed", words::bytes(memory))
+        }
+        _ => String::new(),
     };
     format!(
         "{work}\
-         memory     about {}{allowed} for each of {ranks}\n\
+         memory     about {} for each of {ranks}{allowed}\n\
          disk       about {}\n\
          network    about {}, {} for each rank\n\
          time       roughly {} with {ranks} of {}\n",

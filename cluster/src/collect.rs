@@ -38,8 +38,7 @@ pub(crate) fn collect<G: Game + 'static>(
     let spread = spread_options(setting, world, Metric::ALL.to_vec(), 1, None);
     let mut wire = MpiWire::new(&world.communicator);
     let collected = collect_spread(game, &spread, &mut wire, &|text| setting.note(text));
-    settle(&mut wire);
-    let collected = collected?;
+    let collected = settle(&mut wire, collected)?;
     if !world.leads() {
         return Ok(());
     }

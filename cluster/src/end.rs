@@ -20,6 +20,8 @@ pub(crate) type Outcome<T> = Result<T, Stopped>;
 pub(crate) enum Stopped {
     /// Something happened to this rank.
     Here(Failure),
+    /// All ranks have agreed that this one says why.
+    Speaks(Failure),
     /// Something happened to another rank, which says what, and ends with this status.
     Elsewhere(u8),
 }
@@ -62,13 +64,19 @@ impl Watch {
     }
 }
 
-/// Waits until what has been sent has left this rank; not for long, as a rank that has failed may not receive any more.
-pub(crate) fn settle(wire: &mut MpiWire) {
+/// How long a rank that has failed waits until what it has sent is received: what says so is short and leaves at once,
+/// the rest nobody asks for any more.
+const PARTING: Duration = Duration::from_secs(1);
+
+/// Waits until what has been sent has left this rank, though not for ever. Returns `outcome`.
+pub(crate) fn settle<T, E>(wire: &mut MpiWire, outcome: Result<T, E>) -> Result<T, E> {
+    let patience = if outcome.is_ok() { PATIENCE } else { PARTING };
     let start = Instant::now();
-    while wire.unsent() > 0 && start.elapsed() < PATIENCE {
+    while wire.unsent() > 0 && start.elapsed() < patience {
         // Nobody waits for what still comes in.
         let _ = wire.receive();
     }
+    outcome
 }
 
 /// Ends MPI. After a failure the process ends here, as worker threads may still be at work.

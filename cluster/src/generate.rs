@@ -51,8 +51,7 @@ pub(crate) fn gen_tables<G: Game + 'static>(
         &mut |report| live.show(report),
         &|text| setting.note(text),
     );
-    settle(&mut wire);
-    let report = report?;
+    let report = settle(&mut wire, report)?;
     if !world.leads() {
         return Ok(());
     }

@@ -81,7 +81,7 @@ impl World {
         };
         match outcome {
             Ok(()) => 0,
-            Err(Stopped::Here(failure)) => self.say(failure).say(),
+            Err(Stopped::Here(failure) | Stopped::Speaks(failure)) => failure.say(),
             Err(Stopped::Elsewhere(status)) => status,
         }
     }
@@ -127,37 +127,50 @@ impl World {
     /// the one with the least number says why.
     pub(crate) fn agree<T>(&self, outcome: Outcome<T>) -> Outcome<T> {
         let _watch = match &outcome {
-            Err(Stopped::Here(failure)) => Some(Watch::new(failure.status(), Some(self.say_where(failure)))),
+            Err(Stopped::Here(failure)) => Some(Watch::new(failure.status(), Some(self.with_place(failure)))),
+            Err(Stopped::Speaks(failure)) => Some(Watch::new(failure.status(), Some(failure.to_string()))),
             Err(Stopped::Elsewhere(status)) => Some(Watch::new(*status, None)),
             Ok(_) => None,
         };
         // Ranks that only know of another's failure come after all that know why.
-        let unspoken = self.size as u64;
+        let size = self.size as u64;
         let mine = match &outcome {
-            Ok(_) => 2 * unspoken,
-            Err(Stopped::Here(_)) => self.rank as u64,
-            Err(Stopped::Elsewhere(_)) => unspoken + self.rank as u64,
+            Ok(_) => 2 * size,
+            Err(Stopped::Here(_) | Stopped::Speaks(_)) => self.rank as u64,
+            Err(Stopped::Elsewhere(_)) => size + self.rank as u64,
         };
         let mut first = mine;
         self.communicator
             .all_reduce_into(&mine, &mut first, SystemOperation::min());
-        if first == 2 * unspoken {
+        if first == 2 * size {
             return outcome;
         }
-        let speaker = (first % unspoken) as i32;
+        let (failed, mut all_failed) = (u64::from(mine < size), 0);
+        self.communicator
+            .all_reduce_into(&failed, &mut all_failed, SystemOperation::sum());
         let mut status = match &outcome {
-            Err(Stopped::Here(failure)) => failure.status(),
+            Err(Stopped::Here(failure) | Stopped::Speaks(failure)) => failure.status(),
             Err(Stopped::Elsewhere(status)) => *status,
             Ok(_) => BROKEN,
         };
+        let speaker = (first % size) as i32;
         self.communicator.process_at_rank(speaker).broadcast_into(&mut status);
-        match outcome {
-            Err(Stopped::Here(failure)) if first == self.rank as u64 => Err(Stopped::Here(failure)),
-            _ if first == unspoken + self.rank as u64 => Err(Stopped::Here(Failure::Broken(
-                "stopped for another rank, which does not say why".to_owned(),
-            ))),
-            _ => Err(Stopped::Elsewhere(status)),
+        if first % size != self.rank as u64 {
+            return Err(Stopped::Elsewhere(status));
         }
+        Err(Stopped::Speaks(match outcome {
+            Err(Stopped::Speaks(failure)) => failure,
+            // What happens to all is nothing about this rank.
+            Err(Stopped::Here(failure)) if all_failed == size => failure,
+            Err(Stopped::Here(failure)) => match failure {
+                Failure::Usage(_) => Failure::Usage(self.with_place(&failure)),
+                Failure::Broken(_) => Failure::Broken(self.with_place(&failure)),
+                failure => failure,
+            },
+            Ok(_) | Err(Stopped::Elsewhere(_)) => {
+                Failure::Broken("stopped for another rank, which does not say why".to_owned())
+            }
+        }))
     }
 
     /// One text of each rank, in order, on rank 0; none on the others.
@@ -174,20 +187,9 @@ impl World {
         texts
     }
 
-    /// A failure with the rank that it happened to, unless it is the same for all.
-    fn say(&self, failure: Failure) -> Failure {
-        match &failure {
-            Failure::Broken(_) => Failure::Broken(self.say_where(&failure)),
-            _ => failure,
-        }
-    }
-
-    fn say_where(&self, failure: &Failure) -> String {
-        if self.size == 1 || !matches!(failure, Failure::Broken(_)) {
-            failure.to_string()
-        } else {
-            format!("rank {} on {}: {failure}", self.rank, self.host)
-        }
+    /// A failure with the rank that it happened to.
+    fn with_place(&self, failure: &Failure) -> String {
+        format!("rank {} on {}: {failure}", self.rank, self.host)
     }
 }
 

@@ -6,8 +6,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use common::{PROGRAM, cluster, done, fails, files, mpirun};
+use petrov_games::Games;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -86,7 +88,11 @@ fn one_rank_speaks_for_all() {
     // A rank alone has a rule file that is not there.
     let mut other = gen_tables.to_vec();
     other.extend(["--rules", "nowhere.toml"]);
-    fails(&mut each(&[&gen_tables, &other, &gen_tables]), 2, &["nowhere.toml"]);
+    fails(
+        &mut each(&[&gen_tables, &other, &gen_tables]),
+        2,
+        &["rank 1 on ", "nowhere.toml"],
+    );
     // All have too little memory; the first says it.
     let mut small = gen_tables.to_vec();
     small.extend(["--memory", "1K"]);
@@ -140,6 +146,42 @@ fn a_full_disk_of_one_rank_ends_all() {
     for file in left {
         assert!(now.contains(&file), "{} has changed", file.0.display());
     }
+}
+
+/// Ranks must build tables of the same rules, whatever their games are called.
+#[test]
+fn ranks_with_other_rules_end_at_once() {
+    let place = TempDir::new().unwrap();
+    let tables = place.path().join("tables").display().to_string();
+    let games = Games::built_in();
+    let russian = games.draughts("russian").unwrap().rule_file().to_toml();
+    let mut files = Vec::new();
+    for (number, capture) in ["diag-all", "diag-fwd"].into_iter().enumerate() {
+        let rules = russian
+            .replace("name = \"russian\"", "name = \"mine\"")
+            .replace("man_capture = \"diag-all\"", &format!("man_capture = \"{capture}\""));
+        assert!(rules.contains(capture) && rules.contains("\"mine\""), "{rules}");
+        let path = place.path().join(format!("{number}.toml"));
+        fs::write(&path, rules).unwrap();
+        files.push(path.display().to_string());
+    }
+    let with = |file: usize| {
+        [
+            PROGRAM,
+            "-q",
+            "--tables",
+            &tables,
+            "--rules",
+            &files[file],
+            "gen",
+            "mine",
+            "3",
+        ]
+    };
+    let start = Instant::now();
+    fails(&mut each(&[&with(0), &with(1), &with(0)]), 3, &["rank 1", "rules"]);
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    done(&mut each(&[&with(1), &with(1)]));
 }
 
 /// As somebody who may not read a table: root may read everything.
