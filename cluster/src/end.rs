@@ -35,8 +35,8 @@ impl From<Failure> for Stopped {
 impl From<SpreadError> for Stopped {
     fn from(error: SpreadError) -> Self {
         match error {
-            SpreadError::Usage(text) => Self::Here(Failure::Usage(text)),
-            SpreadError::Broken(text) => Self::Here(Failure::Broken(text)),
+            SpreadError::Usage(text) => Self::Speaks(Failure::Usage(text)),
+            SpreadError::Broken(text) => Self::Speaks(Failure::Broken(text)),
             SpreadError::Elsewhere => Self::Elsewhere(BROKEN),
         }
     }

@@ -464,7 +464,9 @@ pub(crate) fn kept_bytes<R: Rulebook>(rulebook: &R, material: &Material, metric:
 
 /// Bytes in which one unit is solved.
 pub(crate) fn unit_bytes<R: Rulebook>(rulebook: &R, material: &Material, metric: Metric) -> u64 {
-    scratch_bytes(rulebook, material, metric, 1).0
+    // The list of units is no part of a unit.
+    let list = digits(rulebook, material).0.saturating_mul(8);
+    scratch_bytes(rulebook, material, metric, 1).0.saturating_sub(list)
 }
 
 /// Which metrics are solved for, and which tables come from each: distances

@@ -46,7 +46,8 @@ pub struct SpreadSlice {
     pub memory_bytes: u64,
     /// Bytes that all ranks send.
     pub network_bytes: u64,
-    /// Seconds by the clock, if nothing else is worked on.
+    /// Seconds by the clock, if nothing else is worked on; without the writing,
+    /// where other slices are worked on meanwhile.
     pub wall_seconds: f64,
 }
 
@@ -76,6 +77,10 @@ const THREAD_BYTES: u64 = 8 << 20;
 const PLIES: f64 = 60.0;
 const SECONDS_PER_MESSAGE: f64 = 4e-6;
 const SECONDS_PER_PLY: f64 = 1e-4;
+
+/// The part of the work that is writing, which one rank does for each table,
+/// beside the work on the next slices.
+const WRITING: f64 = 0.3;
 
 /// Units of a level that one rank has to wait for on average where units are
 /// spread, as a part of the work.
@@ -121,6 +126,7 @@ impl SpreadPlan {
         let mut kept = vec![0u64; plan.slices.len()];
         // Slices of one rank each are worked on at the same time.
         let mut alone = 0.0;
+        let (mut together, mut writing, mut longest) = (0.0, 0.0, 0.0f64);
         for (step, way) in pass.steps.iter().zip(ways) {
             let slice = &plan.slices[step.slice];
             let way = match way {
@@ -140,13 +146,19 @@ impl SpreadPlan {
             self.network_bytes = self.network_bytes.saturating_add(estimate.network_bytes);
             match way {
                 Way::Whole => alone += estimate.wall_seconds,
-                Way::Units | Way::Split => self.wall_seconds += estimate.wall_seconds,
+                Way::Units | Way::Split => {
+                    let table = slice.positions as f64 * SECONDS_PER_POSITION[pass.metric as usize] * WRITING;
+                    together += estimate.wall_seconds;
+                    writing += table / self.threads as f64;
+                    longest = longest.max(table / self.threads as f64);
+                }
             }
             if step.load.is_none() {
                 self.put(estimate);
             }
         }
-        self.wall_seconds += alone / self.ranks as f64;
+        let spread = together + alone / self.ranks as f64;
+        self.wall_seconds += spread.max(writing / self.ranks as f64).max(longest);
     }
 
     /// Adds a slice, or the metric of one that is there already.
@@ -188,14 +200,14 @@ impl SpreadPlan {
                 // Each thread has a unit, and the writer the whole slice.
                 (scratch as f64 * threads).max(full) + full,
                 full * elsewhere + 2.0 * read,
-                work * IMBALANCE / (ranks * threads),
+                work * (1.0 - WRITING) * IMBALANCE / (ranks * threads),
             ),
             Way::Split => {
                 let wait = SECONDS_PER_PLY + SECONDS_PER_MESSAGE * (ranks - 1.0);
                 (
                     (scratch as f64 / ranks).max(full) + full / ranks,
                     entries * EXCHANGED * elsewhere + full * elsewhere + read,
-                    work / (ranks * threads) + units as f64 * PLIES * wait,
+                    work * (1.0 - WRITING) / (ranks * threads) + units as f64 * PLIES * wait,
                 )
             }
         };
