@@ -64,7 +64,8 @@ pub(crate) struct GenOptions {
     /// [default: what is available]
     #[arg(long, value_name = "SIZE", value_parser = words::parse_bytes)]
     pub(crate) memory: Option<u64>,
-    /// Split units of at least so many positions by rows over all ranks; 0 splits all that have rows
+    /// Split units of at least so many positions by rows over all ranks; 0 splits all in which both
+    /// sides have kings or pieces
     /// [default: those that need more memory than a rank has]
     #[arg(long, value_name = "POSITIONS")]
     pub(crate) split_from: Option<u64>,

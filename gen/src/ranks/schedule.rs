@@ -68,6 +68,13 @@ pub(super) fn shape<R: Rulebook>(rulebook: &R, material: &petrov_games::Material
     shape
 }
 
+/// Whether both sides have pieces whose moves can be taken back. If not, one
+/// half of a unit has a single row, and there is little to divide.
+fn has_rows<R: Rulebook>(rulebook: &R, material: &petrov_games::Material) -> bool {
+    let moves = |army| !rulebook.moving(&army).is_empty();
+    rulebook.sideways() || moves(material.white()) && moves(material.black())
+}
+
 /// The way of each step of a pass. `holders` are the ranks that can read the table of
 /// a slice which is loaded.
 pub(super) fn ways<R: Rulebook>(
@@ -99,11 +106,11 @@ pub(super) fn ways<R: Rulebook>(
         } else {
             let shape = shape(rulebook, &slice.material);
             let split = match options.split_from {
-                Some(least) => shape.unit >= least.max(2),
+                Some(least) => shape.unit >= least && has_rows(rulebook, &slice.material),
                 None => {
                     let bytes = unit_bytes(rulebook, &slice.material, pass.metric);
                     let too_large = options.build.memory.is_some_and(|memory| bytes > memory / 2);
-                    too_large || shape.units < 2 && shape.unit >= SPLIT_UNIT
+                    (too_large || shape.units < 2 && shape.unit >= SPLIT_UNIT) && has_rows(rulebook, &slice.material)
                 }
             };
             let shared = slice.positions >= options.share_from.unwrap_or(SHARED_SLICE)
