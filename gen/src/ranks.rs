@@ -279,7 +279,7 @@ impl Clerk<'_> {
                         self.wire.send(to, message);
                     }
                     Order::Say(text) => log(&text),
-                    Order::Fail(failure) => return Err(self.fail(failure)),
+                    Order::Fail(failure) => return Err(self.fail(self.with_place(failure))),
                     Order::Finished => finished = true,
                 }
             }
@@ -384,6 +384,17 @@ impl Clerk<'_> {
         None
     }
 
+    /// A failure of this rank, for those who do not see which it is.
+    fn with_place(&self, failure: Failure) -> Failure {
+        if self.post.ranks == 1 || failure.usage {
+            return failure;
+        }
+        Failure {
+            text: format!("rank {} on {}: {}", self.post.rank, self.host, failure.text),
+            ..failure
+        }
+    }
+
     /// Ends the run. Rank 0 tells the others; another rank tells rank 0 and
     /// waits until that is done.
     fn fail(&mut self, failure: Failure) -> SpreadError {
@@ -402,18 +413,7 @@ impl Clerk<'_> {
                 false => SpreadError::Broken(failure.text),
             };
         }
-        let usage = failure.usage;
-        let text = match self.host.as_str() {
-            "" => format!("rank {}: {}", self.post.rank, failure.text),
-            host => format!("rank {} on {host}: {}", self.post.rank, failure.text),
-        };
-        let mut message = message::encode(
-            &Failure {
-                usage,
-                text: text.clone(),
-            },
-            &[],
-        );
+        let mut message = message::encode(&failure, &[]);
         message.push(Kind::Failed as u8);
         self.wire.send(0, message);
         while Instant::now() < until {
@@ -425,6 +425,6 @@ impl Clerk<'_> {
             std::thread::sleep(NAP_WORKING);
         }
         // Rank 0 does not answer.
-        SpreadError::Broken(text)
+        SpreadError::Broken(failure.text)
     }
 }

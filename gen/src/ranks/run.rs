@@ -18,8 +18,10 @@ use super::schedule::{self, Way};
 use super::start::{Groups, Identity, Known, broken, game_folder, known, lock_folder, of_plan, run_number};
 use super::store::{PageName, Paged, Pages, Sealed};
 use super::team::{RowCrew, SliceTeam, StateFile};
-use super::{RankReport, SpreadOptions, SpreadReport};
-use crate::build::{BuildReport, Progress, STEPS_WRITTEN_BESIDE, TableReport, Writing, counted, load_slice};
+use super::{RankReport, SpreadOptions, SpreadReport, spread_plan};
+use crate::build::{
+    BuildError, BuildReport, Progress, STEPS_WRITTEN_BESIDE, TableReport, Writing, check_disk, counted, load_slice,
+};
 use crate::clock::{self, Meter};
 use crate::message;
 use crate::plan::{self, BuildOptions, Pass, Plan, Step, What};
@@ -56,9 +58,17 @@ pub(super) fn build<G: Game + 'static>(
     let plan = with_rulebook!(game, rulebook => {
         plan::plan_with(game, &**rulebook, what, &options.build, &known.present).map_err(of_plan)?
     });
-    if groups.leads() {
-        let missing: u64 = plan.disk_bytes;
-        crate::build::check_disk(missing, &options.build)?;
+    if !plan.is_done() {
+        let needed = spread_plan(game, &plan, &options.build, post.ranks).memory_bytes;
+        let limit = options.build.memory.is_some();
+        if let Some(allowed) = options.build.memory.or_else(clock::available_memory)
+            && needed > allowed
+        {
+            return Err(BuildError::Memory { needed, allowed, limit }.into());
+        }
+        if groups.leads() {
+            check_disk(plan.disk_bytes, &options.build)?;
+        }
     }
     keeper.start(checkpoints);
     if let Some(every) = options.checkpoint {
