@@ -28,6 +28,7 @@ use petrov_probe::{
 use rayon::prelude::*;
 
 use crate::build::Progress;
+use crate::families::compiled_for_families;
 use crate::plan::{PlanError, What, materials};
 
 /// How far a check goes.
@@ -149,11 +150,15 @@ pub struct VerifyOptions {
 /// Decoded blocks: more than a prober keeps, as everything is looked up.
 const CACHE_BYTES: u64 = 1 << 28;
 
-/// Checks the tables of a game. Damaged, foreign and missing tables are findings.
-///
-/// # Errors
-/// See [`VerifyError`]; nothing that a table holds is one.
-pub fn verify<G: Game>(game: &G, options: &VerifyOptions, progress: &Progress) -> Result<VerifyReport, VerifyError> {
+compiled_for_families! {
+    /// Checks the tables of a game. Damaged, foreign and missing tables are findings.
+    ///
+    /// # Errors
+    /// See [`VerifyError`]; nothing that a table holds is one.
+    pub fn verify(game, options: &VerifyOptions, progress: &Progress) -> Result<VerifyReport, VerifyError> = verify_game
+}
+
+fn verify_game<G: Game>(game: &G, options: &VerifyOptions, progress: &Progress) -> Result<VerifyReport, VerifyError> {
     let tables = Tables::open_with(&options.dirs, BlockCache::new(CACHE_BYTES), options.backend)?;
     let wanted = options.what.map(|what| materials(game, what)).transpose()?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build()?;
