@@ -10,7 +10,8 @@
 //! then every win and loss ends after as many plies as it says, and whatever
 //! says neither cannot be won. A table of values alone can only be found
 //! consistent: a circle of wins and losses can vouch for itself. It is proved
-//! if it agrees with a proved table of distances. And no table is proved unless
+//! if it agrees with a proved table of distances, and is then compared with
+//! that and with nothing else. And no table is proved unless
 //! those are that its material can turn into, as its values lean on theirs.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -279,7 +280,7 @@ impl<G: Game> Check<'_, G> {
             }
         };
         let mut proved: BTreeSet<(Material, Metric)> = BTreeSet::new();
-        let mut slices: BTreeMap<(u8, u8, String), (Material, Vec<(Metric, &Table)>)> = BTreeMap::new();
+        let mut slices: BTreeMap<(u8, u8, String), Slice> = BTreeMap::new();
         for ((pieces, standing, name, metric), (material, table)) in found {
             let slice = slices.entry((pieces, standing, name));
             slice.or_insert((material, Vec::new())).1.push((metric, table));
@@ -402,6 +403,9 @@ impl<G: Game> Check<'_, G> {
         with_rulebook!(self.game, rulebook => material.count(rulebook.standing_letter()))
     }
 }
+
+/// The tables of one slice.
+type Slice<'t> = (Material, Vec<(Metric, &'t Table)>);
 
 /// Tables of one slice whose values are derived again.
 struct SliceCheck<'a, G: Game, R> {
