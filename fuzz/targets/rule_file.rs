@@ -2,12 +2,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use petrov_games::{AnyGame, Axes, RuleFile, chess, draughts};
+use petrov_games::{AnyGame, Axes, RuleError, RuleFile, chess, draughts};
 
-fn read<R: Axes>(text: &str) {
-    let Ok(file) = RuleFile::<R>::parse(text) else {
-        return;
-    };
+fn read<R: Axes>(text: &str) -> Result<(), RuleError> {
+    let file = RuleFile::<R>::parse(text)?;
     let written = file.to_toml();
     match RuleFile::<R>::parse(&written) {
         Ok(again) => assert_eq!(again.to_toml(), written),
@@ -18,9 +16,12 @@ fn read<R: Axes>(text: &str) {
         let games = [text, &written].map(|text| AnyGame::parse(text).map(|game| game.fingerprint()));
         assert!(games[0].is_ok() && games[0] == games[1], "{games:?}");
     }
+    Ok(())
 }
 
 fuzz_target!(|text: &str| {
-    read::<draughts::Rules>(text);
-    read::<chess::Rules>(text);
+    // Reading TOML takes longer than all the rest, and only another family makes a difference to the second time.
+    if read::<draughts::Rules>(text).is_err_and(|error| error.key.as_deref() == Some("family")) {
+        let _ = read::<chess::Rules>(text);
+    }
 });

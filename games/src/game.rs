@@ -16,6 +16,7 @@ use crate::game_text::{GameRecord, GameTextError};
 use crate::material::Army;
 use crate::piece::{Colour, Ending, Kind, Outcome, Side};
 use crate::rule_file::{Axes, RuleFile};
+use crate::{chess, draughts};
 
 /// Pieces of both sides as the side to move sees them: its men or pawns go
 /// towards higher ranks. The default has no piece.
@@ -347,6 +348,10 @@ pub trait Game: Clone + Debug + Send + Sync {
     /// The name of the family, as in rule files.
     const FAMILY: &'static str = Self::Rules::FAMILY;
 
+    /// The game by its family. What is generic and large can be compiled once
+    /// for each, in one place, instead of wherever it is called.
+    fn of_family(&self) -> OfFamily<'_>;
+
     /// The rule file.
     fn rule_file(&self) -> &RuleFile<Self::Rules>;
     /// The name by which it is asked for.
@@ -413,6 +418,15 @@ pub trait Game: Clone + Debug + Send + Sync {
     /// Writes a game as [`read_games`](Self::read_games) reads it. Every move
     /// must be legal.
     fn write_game(&self, game: &RecordOf<Self>) -> String;
+}
+
+/// A game by its family.
+#[derive(Clone, Copy, Debug)]
+pub enum OfFamily<'a> {
+    /// A draughts game.
+    Draughts(&'a draughts::Game),
+    /// A chess game.
+    Chess(&'a chess::Game),
 }
 
 /// A game played from its start to its end.

@@ -21,7 +21,7 @@ mod square_sets;
 pub use bits::{Bits, Squares};
 pub use catalogue::{AddGameError, AnyGame, Games, UnknownGame};
 pub use fingerprint::Fingerprint;
-pub use game::{Engine, Game, LaneRules, NO_KEY, NoLanes, Placement, RecordOf, Rulebook, key_of};
+pub use game::{Engine, Game, LaneRules, NO_KEY, NoLanes, OfFamily, Placement, RecordOf, Rulebook, key_of};
 pub use game_text::{
     GameRecord, GameResult, GameTextError, GameTextErrorKind, LONGEST_GAME_TEXT, RecordedMove, Remark,
 };

@@ -14,6 +14,7 @@ use petrov_probe::{BlockCache, DigitOrder, Metric, SliceIndex, Table, TableError
 use rayon::prelude::*;
 
 use crate::clock::{self, Meter};
+use crate::families::compiled_for_families;
 use crate::plan::{BuildOptions, Pass, Plan, Step};
 use crate::slice::{OnlyRank, SliceSolver};
 use crate::solved::{Side, Solved};
@@ -153,12 +154,17 @@ pub struct BuildReport {
     pub peak_memory_bytes: u64,
 }
 
-/// Builds what a plan says is missing.
-///
-/// # Errors
-/// See [`BuildError`]; refusals for want of memory or disk come before
-/// anything is written.
-pub fn build<G: Game>(
+compiled_for_families! {
+    /// Builds what a plan says is missing.
+    ///
+    /// # Errors
+    /// See [`BuildError`]; refusals for want of memory or disk come before
+    /// anything is written.
+    pub fn build(game, plan: &Plan, options: &BuildOptions, progress: &Progress) -> Result<BuildReport, BuildError> =
+        build_tables
+}
+
+fn build_tables<G: Game>(
     game: &G,
     plan: &Plan,
     options: &BuildOptions,

@@ -1,11 +1,21 @@
 //! Counting the positions of a slice without solving it.
 
-use petrov_games::{Bits, Kind, LaneRules, Material, Placement, Rulebook, Side};
+use petrov_games::{Bits, Game, Kind, LaneRules, Material, Placement, Rulebook, Side, with_rulebook};
 use petrov_probe::{Digit, DigitOrder, MovingDigit, SliceIndex};
 use rayon::prelude::*;
 
-/// Positions of a material, both sides to move for unlike armies.
-pub(crate) fn positions<R: Rulebook>(rulebook: &R, material: &Material) -> u64 {
+use crate::families::compiled_for_families;
+
+compiled_for_families! {
+    /// Positions of a material, both sides to move for unlike armies.
+    pub(crate) fn positions(game, material: &Material) -> u64 = positions_of_game
+}
+
+fn positions_of_game<G: Game>(game: &G, material: &Material) -> u64 {
+    with_rulebook!(game, rulebook => positions_of(&**rulebook, material))
+}
+
+fn positions_of<R: Rulebook>(rulebook: &R, material: &Material) -> u64 {
     let views = material.views().iter().map(|view| material.armies(*view));
     let of_view = |(own, opp)| {
         let index = SliceIndex::new(rulebook, &own, &opp, DigitOrder::SOLVING)?;

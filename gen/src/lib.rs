@@ -26,6 +26,7 @@ mod checksums;
 pub mod claims;
 mod clock;
 mod count;
+mod families;
 mod large_pages;
 mod lock;
 mod message;

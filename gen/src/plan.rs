@@ -13,6 +13,7 @@ use petrov_probe::{
 
 use crate::build::Progress;
 use crate::count;
+use crate::families::compiled_for_families;
 use crate::pieces::PieceSets;
 use crate::stored::MAX_TABULATED;
 use crate::unit::UnitFrame;
@@ -225,12 +226,16 @@ fn by_order_of_work<R: Rulebook>(rulebook: &R, materials: &mut [Material]) {
     });
 }
 
-/// The slices of a request, with those they depend on, in the order in which
-/// they can be solved.
-///
-/// # Errors
-/// [`PlanError::NoTable`] if the material asked for has no table.
-pub fn materials<G: Game>(game: &G, what: What) -> Result<Vec<Material>, PlanError> {
+compiled_for_families! {
+    /// The slices of a request, with those they depend on, in the order in which
+    /// they can be solved.
+    ///
+    /// # Errors
+    /// [`PlanError::NoTable`] if the material asked for has no table.
+    pub fn materials(game, what: What) -> Result<Vec<Material>, PlanError> = materials_of_game
+}
+
+fn materials_of_game<G: Game>(game: &G, what: What) -> Result<Vec<Material>, PlanError> {
     with_rulebook!(game, rulebook => materials_of(game, &**rulebook, what))
 }
 
@@ -288,12 +293,16 @@ fn may_be_good(fault: &TableError) -> bool {
     }
 }
 
-/// Makes the plan for a request: looks which tables are there (and checks
-/// their checksums), and estimates what the others will take.
-///
-/// # Errors
-/// See [`PlanError`].
-pub fn plan<G: Game>(game: &G, what: What, options: &BuildOptions) -> Result<Plan, PlanError> {
+compiled_for_families! {
+    /// Makes the plan for a request: looks which tables are there (and checks
+    /// their checksums), and estimates what the others will take.
+    ///
+    /// # Errors
+    /// See [`PlanError`].
+    pub fn plan(game, what: What, options: &BuildOptions) -> Result<Plan, PlanError> = plan_of_game
+}
+
+fn plan_of_game<G: Game>(game: &G, what: What, options: &BuildOptions) -> Result<Plan, PlanError> {
     with_rulebook!(game, rulebook => plan_of(game, &**rulebook, what, options))
 }
 
@@ -554,14 +563,12 @@ impl Plan {
         progress
             .total
             .store(self.slices.iter().map(|slice| slice.positions).sum(), Relaxed);
-        with_rulebook!(game, rulebook => {
-            for slice in &mut self.slices {
-                progress.set_step("counting", &slice.material);
-                let placements = slice.positions;
-                slice.positions = count::positions(&**rulebook, &slice.material);
-                progress.done.fetch_add(placements, Relaxed);
-            }
-        });
+        for slice in &mut self.slices {
+            progress.set_step("counting", &slice.material);
+            let placements = slice.positions;
+            slice.positions = count::positions(game, &slice.material);
+            progress.done.fetch_add(placements, Relaxed);
+        }
         self.positions = self.missing_positions();
     }
 

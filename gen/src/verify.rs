@@ -10,7 +10,8 @@
 //! then every win and loss ends after as many plies as it says, and whatever
 //! says neither cannot be won. A table of values alone can only be found
 //! consistent: a circle of wins and losses can vouch for itself. It is proved
-//! if it agrees with a proved table of distances. And no table is proved unless
+//! if it agrees with a proved table of distances, and is then compared with
+//! that and with nothing else. And no table is proved unless
 //! those are that its material can turn into, as its values lean on theirs.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +20,7 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
 
-use petrov_games::{Colour, Game, Material, Outcome, Rulebook, View, with_rulebook};
+use petrov_games::{Colour, Game, Material, Placement, Rulebook, View, with_rulebook};
 use petrov_probe::format::SideParts;
 use petrov_probe::{
     Backend, BlockCache, DigitOrder, EXTENSION, Metric, OpenError, ProbeError, Prober, Score, SliceIndex, Table,
@@ -28,6 +29,7 @@ use petrov_probe::{
 use rayon::prelude::*;
 
 use crate::build::Progress;
+use crate::families::compiled_for_families;
 use crate::plan::{PlanError, What, materials};
 
 /// How far a check goes.
@@ -146,12 +148,19 @@ pub struct VerifyOptions {
     pub threads: usize,
 }
 
-/// Checks the tables of a game. Damaged, foreign and missing tables are findings.
-///
-/// # Errors
-/// See [`VerifyError`]; nothing that a table holds is one.
-pub fn verify<G: Game>(game: &G, options: &VerifyOptions, progress: &Progress) -> Result<VerifyReport, VerifyError> {
-    let tables = Tables::open_with(&options.dirs, BlockCache::default(), options.backend)?;
+/// Decoded blocks: more than a prober keeps, as everything is looked up.
+const CACHE_BYTES: u64 = 1 << 28;
+
+compiled_for_families! {
+    /// Checks the tables of a game. Damaged, foreign and missing tables are findings.
+    ///
+    /// # Errors
+    /// See [`VerifyError`]; nothing that a table holds is one.
+    pub fn verify(game, options: &VerifyOptions, progress: &Progress) -> Result<VerifyReport, VerifyError> = verify_game
+}
+
+fn verify_game<G: Game>(game: &G, options: &VerifyOptions, progress: &Progress) -> Result<VerifyReport, VerifyError> {
+    let tables = Tables::open_with(&options.dirs, BlockCache::new(CACHE_BYTES), options.backend)?;
     let wanted = options.what.map(|what| materials(game, what)).transpose()?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build()?;
     let depth = options.depth;
@@ -271,55 +280,89 @@ impl<G: Game> Check<'_, G> {
             }
         };
         let mut proved: BTreeSet<(Material, Metric)> = BTreeSet::new();
-        // Distances first, so that the values of the same slice can lean on them.
-        let mut order: Vec<_> = found.into_iter().collect();
-        order.sort_by_key(|((pieces, men, name, metric), _)| (*pieces, *men, name.clone(), *metric == Metric::Wld));
-        for ((_, _, name, metric), (material, table)) in order {
-            self.progress.set_step("checking", &format_args!("{material}.{metric}"));
-            let mut findings: Vec<Finding> = self
-                .intact(table)
-                .err()
-                .map(|what| Finding {
-                    material: Some(material),
-                    ..finding(table.path(), what)
-                })
-                .into_iter()
-                .collect();
-            // Distances of the same slice that are known to be right.
-            let distances = [Metric::Dtw, Metric::Dtz]
-                .into_iter()
-                .find(|distances| proved.contains(&(material, *distances)))
-                .filter(|_| metric == Metric::Wld);
-            let mut positions = 0;
-            if let (true, Some(prober)) = (findings.is_empty() && self.depth != Depth::Checksums, &prober) {
-                (positions, findings) = with_rulebook!(self.game, rulebook => {
-                    let slice = SliceCheck { game: self.game, rulebook: &**rulebook, prober, table, material, metric, distances };
-                    slice.run(self.depth, self.progress)
-                });
-            }
-            let verdict = match self.depth {
-                _ if !findings.is_empty() || unfit.as_deref() == Some(table.path()) => Verdict::Failed,
-                _ if prober.is_none() => Verdict::Intact,
-                Depth::Checksums => Verdict::Intact,
-                Depth::Sample(_) => Verdict::Sampled,
-                Depth::Every if distances.is_some() => Verdict::Proved,
-                Depth::Every if metric != Metric::Wld && self.leans_on_proved(&name, metric, &proved) => {
-                    Verdict::Proved
-                }
-                Depth::Every => Verdict::Consistent,
+        let mut slices: BTreeMap<(u8, u8, String), Slice> = BTreeMap::new();
+        for ((pieces, standing, name, metric), (material, table)) in found {
+            let slice = slices.entry((pieces, standing, name));
+            slice.or_insert((material, Vec::new())).1.push((metric, table));
+        }
+        for ((_, _, name), (material, tables)) in slices {
+            // Distances first, so that the values of the same slice can lean on them; and all of them at once,
+            // as they need the same moves. A sample is one of each table.
+            let (distances, values): (Vec<_>, Vec<_>) =
+                tables.into_iter().partition(|(metric, _)| *metric != Metric::Wld);
+            let distances = match self.depth {
+                Depth::Every => vec![distances],
+                Depth::Checksums | Depth::Sample(_) => distances.into_iter().map(|table| vec![table]).collect(),
             };
-            if verdict == Verdict::Proved {
-                proved.insert((material, metric));
+            for tables in distances.into_iter().chain([values]) {
+                let metrics: Vec<&str> = tables.iter().map(|(metric, _)| metric.name()).collect();
+                self.progress
+                    .set_step("checking", &format_args!("{material}.{}", metrics.join(",")));
+                let mut checked: Vec<(Metric, &Table, u64, Vec<Finding>)> = (tables.into_iter())
+                    .map(|(metric, table)| {
+                        let damage = self.intact(table).err().map(|what| Finding {
+                            material: Some(material),
+                            ..finding(table.path(), what)
+                        });
+                        (metric, table, 0, damage.into_iter().collect())
+                    })
+                    .collect();
+                if let (true, Some(prober)) = (self.depth != Depth::Checksums, &prober) {
+                    let mut sound: Vec<_> = (checked.iter_mut())
+                        .filter(|(.., findings)| findings.is_empty())
+                        .collect();
+                    if !sound.is_empty() {
+                        // Distances of the same slice that are known to be right.
+                        let distances = [Metric::Dtw, Metric::Dtz]
+                            .into_iter()
+                            .find(|distances| proved.contains(&(material, *distances)))
+                            .filter(|_| sound.iter().all(|(metric, ..)| *metric == Metric::Wld));
+                        let tables = sound.iter().map(|(metric, table, ..)| (*metric, *table)).collect();
+                        let results = with_rulebook!(self.game, rulebook => {
+                            let slice = SliceCheck {
+                                game: self.game, rulebook: &**rulebook, prober, tables, material, distances,
+                            };
+                            slice.run(self.depth, self.progress)
+                        });
+                        for ((_, _, positions, findings), result) in sound.iter_mut().zip(results) {
+                            (*positions, *findings) = result;
+                        }
+                    }
+                }
+                for (metric, table, positions, mut findings) in checked {
+                    let leans = || self.leans_on_proved(&name, metric, &proved);
+                    let verdict = match self.depth {
+                        _ if !findings.is_empty() || unfit.as_deref() == Some(table.path()) => Verdict::Failed,
+                        _ if prober.is_none() => Verdict::Intact,
+                        Depth::Checksums => Verdict::Intact,
+                        Depth::Sample(_) => Verdict::Sampled,
+                        Depth::Every if metric == Metric::Wld => {
+                            // Without a finding they agree with distances that are proved, if any are.
+                            let by =
+                                [Metric::Dtw, Metric::Dtz].map(|distances| proved.contains(&(material, distances)));
+                            if by[0] || by[1] {
+                                Verdict::Proved
+                            } else {
+                                Verdict::Consistent
+                            }
+                        }
+                        Depth::Every if leans() => Verdict::Proved,
+                        Depth::Every => Verdict::Consistent,
+                    };
+                    if verdict == Verdict::Proved {
+                        proved.insert((material, metric));
+                    }
+                    report.positions += positions;
+                    report.findings.append(&mut findings);
+                    report.tables.push(CheckedTable {
+                        file: table.path().to_owned(),
+                        material,
+                        metric,
+                        positions,
+                        verdict,
+                    });
+                }
             }
-            report.positions += positions;
-            report.findings.append(&mut findings);
-            report.tables.push(CheckedTable {
-                file: table.path().to_owned(),
-                material,
-                metric,
-                positions,
-                verdict,
-            });
         }
         report
     }
@@ -361,15 +404,18 @@ impl<G: Game> Check<'_, G> {
     }
 }
 
-/// One table whose values are derived again.
+/// The tables of one slice.
+type Slice<'t> = (Material, Vec<(Metric, &'t Table)>);
+
+/// Tables of one slice whose values are derived again.
 struct SliceCheck<'a, G: Game, R> {
     game: &'a G,
     rulebook: &'a R,
     prober: &'a Prober<'a, G>,
-    table: &'a Table,
+    tables: Vec<(Metric, &'a Table)>,
     material: Material,
-    metric: Metric,
-    /// The metric of proved distances of the same slice.
+    /// The metric of proved distances of the same slice. Values are then compared with these, which says
+    /// all that their successors could.
     distances: Option<Metric>,
 }
 
@@ -381,6 +427,11 @@ struct Tally {
 }
 
 impl Tally {
+    fn count(&mut self, score: Score, weight: u64, mated: bool) {
+        *self.counts.entry(score.to_bits()).or_default() += weight;
+        self.mated += if mated { weight } else { 0 };
+    }
+
     fn add(mut self, other: Self) -> Self {
         for (score, count) in other.counts {
             *self.counts.entry(score).or_default() += count;
@@ -391,9 +442,9 @@ impl Tally {
 }
 
 impl<G: Game, R: Rulebook<Position = G::Position>> SliceCheck<'_, G, R> {
-    fn finding(&self, what: &str) -> Finding {
+    fn finding(&self, table: &Table, what: &str) -> Finding {
         Finding {
-            file: self.table.path().to_owned(),
+            file: table.path().to_owned(),
             material: Some(self.material),
             fen: None,
             stored: None,
@@ -402,100 +453,97 @@ impl<G: Game, R: Rulebook<Position = G::Position>> SliceCheck<'_, G, R> {
         }
     }
 
-    /// Derives values again; gives the entries looked at and what is wrong.
-    fn run(&self, depth: Depth, progress: &Progress) -> (u64, Vec<Finding>) {
-        let findings = Mutex::new(Vec::new());
-        let report = |finding: Finding| {
-            let mut all = findings.lock().unwrap_or_else(PoisonError::into_inner);
-            if all.len() < MOST_FINDINGS {
-                all.push(finding);
-            }
+    /// Derives values again; gives, for each table, the entries looked at and what is wrong.
+    fn run(&self, depth: Depth, progress: &Progress) -> Vec<(u64, Vec<Finding>)> {
+        let found = Found {
+            tables: self.tables.iter().map(|_| Mutex::default()).collect(),
         };
-        let (material, rulebook) = (self.material, self.rulebook);
-        let mut positions = 0;
-        for (number, view) in material.views().iter().enumerate() {
-            let side = &self.table.header().sides()[number];
-            let (own, opp) = material.armies(*view);
-            let Some(index) =
-                DigitOrder::from_code(side.order).and_then(|order| SliceIndex::new(rulebook, &own, &opp, order))
-            else {
-                report(self.finding("its header does not fit its material"));
-                continue;
-            };
-            let turn = if *view == View::White {
-                Colour::White
-            } else {
-                Colour::Black
-            };
-            let every = depth == Depth::Every;
-            let sides = material.views().len() as u64;
-            let count = match depth {
-                Depth::Sample(wanted) => wanted.div_ceil(sides).min(index.len()),
-                _ => index.len(),
-            };
-            // What a missing or damaged table keeps from being looked up, once for each reason.
-            let unknown: Mutex<BTreeMap<String, u64>> = Mutex::default();
-            const CHUNK: u64 = 1 << 12;
-            let tally = (0..count.div_ceil(CHUNK))
-                .into_par_iter()
-                .map(|chunk| {
-                    let mut tally = Tally::default();
-                    for n in chunk * CHUNK..((chunk + 1) * CHUNK).min(count) {
-                        let entry = if every { n } else { scattered(n, index.len()) };
-                        let placement: R::Placement = index.unrank(entry);
-                        if rulebook.has_gaps() && !rulebook.is_placement(&placement) {
-                            continue;
-                        }
-                        let position = rulebook.position(&placement, turn);
-                        match self.check_entry(&placement, &position, number, entry) {
-                            Ok(Checked::Right { score, mated }) => {
-                                let weight = index.weight(index.lead_of(entry));
-                                *tally.counts.entry(score.to_bits()).or_default() += weight;
-                                tally.mated += if mated { weight } else { 0 };
-                            }
-                            Ok(Checked::Wrong { stored, expected, what }) => report(Finding {
-                                fen: Some(self.game.fen(&position)),
-                                stored: Some(stored),
-                                expected: Some(expected),
-                                ..self.finding(what)
-                            }),
-                            Err(error) => {
-                                let mut unknown = unknown.lock().unwrap_or_else(PoisonError::into_inner);
-                                *unknown.entry(error).or_default() += 1;
-                            }
-                        }
-                    }
-                    progress.done.fetch_add(CHUNK.min(count - chunk * CHUNK), Relaxed);
-                    tally
-                })
-                .reduce(Tally::default, Tally::add);
-            positions += count;
-            for (reason, count) in unknown.into_inner().unwrap_or_else(PoisonError::into_inner) {
-                report(self.finding(&format!("{count} entries cannot be checked: {reason}")));
+        let mut positions = vec![0; self.tables.len()];
+        let views = self.material.views();
+        let halves: Option<Vec<Half<R>>> = (views.iter().enumerate())
+            .map(|(side, view)| Half::new(self.rulebook, &self.tables, self.material, side, *view))
+            .collect();
+        let Some(halves) = halves else {
+            // No prober has such a header.
+            for (n, (_, table)) in self.tables.iter().enumerate() {
+                found.add(n, || self.finding(table, "its header does not fit its material"));
             }
-            if !self.names_a_longest_win(side, &index, turn) {
-                report(self.finding("the longest win named in its header is none"));
-            }
-            let nothing_wrong = findings.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
-            if every && nothing_wrong {
-                let said: BTreeMap<u16, u64> = side
-                    .palette
-                    .iter()
-                    .map(|entry| (entry.score().to_bits(), entry.count))
-                    .collect();
-                if said != tally.counts {
-                    report(self.finding("the counts in its header are not those of its positions"));
+            return found.listed(positions);
+        };
+        let known = if depth == Depth::Every && self.distances.is_none() {
+            self.look_up_all(&halves)
+        } else {
+            Vec::new()
+        };
+        for (number, half) in halves.iter().enumerate() {
+            let check = HalfCheck {
+                slice: self,
+                half,
+                next: &halves[halves.len() - 1 - number],
+                known: known.get(number),
+                known_next: known.get(halves.len() - 1 - number),
+                found: &found,
+            };
+            let sides = views.len() as u64;
+            let tallies = check.derive(depth, sides, progress);
+            for (n, (metric, table)) in self.tables.iter().enumerate() {
+                let side = &table.header().sides()[number];
+                positions[n] += check.count(n, depth, sides);
+                if !self.names_a_longest_win(*metric, side, &half.indexes[n], half.turn) {
+                    found.add(n, || self.finding(table, "the longest win named in its header is none"));
                 }
-                if side.mated != rulebook.has_mate().then_some(tally.mated) {
-                    report(self.finding("the count of mates in its header is not that of its positions"));
+                if depth == Depth::Every && found.none(n) {
+                    let said: BTreeMap<u16, u64> = (side.palette.iter())
+                        .map(|entry| (entry.score().to_bits(), entry.count))
+                        .collect();
+                    if said != tallies[n].counts {
+                        found.add(n, || {
+                            self.finding(table, "the counts in its header are not those of its positions")
+                        });
+                    }
+                    if side.mated != self.rulebook.has_mate().then_some(tallies[n].mated) {
+                        found.add(n, || {
+                            self.finding(table, "the count of mates in its header is not that of its positions")
+                        });
+                    }
                 }
             }
         }
-        (positions, findings.into_inner().unwrap_or_else(PoisonError::into_inner))
+        found.listed(positions)
+    }
+
+    /// What the prober says of every position of both halves, so that the many moves that lead to one do not each
+    /// look it up; nothing if that takes too much memory.
+    fn look_up_all(&self, halves: &[Half<R>]) -> Vec<Known> {
+        let bytes: u64 = halves.iter().map(|half| half.indexes[0].len()).sum::<u64>() * size_of::<[u16; 2]>() as u64;
+        if bytes > MOST_KNOWN_BYTES || self.tables.len() > 2 {
+            return Vec::new();
+        }
+        let look_up = |half: &Half<R>| {
+            let mut known = vec![[NOT_KNOWN; 2]; half.indexes[0].len() as usize];
+            known
+                .par_chunks_mut(CHUNK as usize)
+                .enumerate()
+                .for_each(|(chunk, known)| {
+                    for (known, entry) in known.iter_mut().zip(chunk as u64 * CHUNK..) {
+                        let Some((_, position)) = half.position(self.rulebook, 0, entry) else {
+                            continue;
+                        };
+                        for ((metric, _), known) in self.tables.iter().zip(known) {
+                            // What cannot be looked up is told when it is asked for.
+                            if let Ok(score) = self.prober.score(&position, *metric) {
+                                *known = score.to_bits();
+                            }
+                        }
+                    }
+                });
+            known
+        };
+        halves.iter().map(look_up).collect()
     }
 
     /// Whether the longest win that the header names is one, or it rightly names none.
-    fn names_a_longest_win(&self, side: &SideParts, index: &SliceIndex<R::Set>, turn: Colour) -> bool {
+    fn names_a_longest_win(&self, metric: Metric, side: &SideParts, index: &SliceIndex<R::Set>, turn: Colour) -> bool {
         let wins = side
             .palette
             .iter()
@@ -508,70 +556,28 @@ impl<G: Game, R: Rulebook<Position = G::Position>> SliceCheck<'_, G, R> {
         match (told, longest) {
             (Some(position), Some(plies)) => self
                 .prober
-                .score(&position, self.metric)
+                .score(&position, metric)
                 .is_ok_and(|score| score.is_win() && score.distance() == plies),
             (told, longest) => told.is_none() && longest.is_none(),
         }
     }
 
-    /// Compares what is stored of a position with what its moves lead to. The error says what could not be
-    /// looked up.
-    fn check_entry(
-        &self,
-        placement: &R::Placement,
-        position: &G::Position,
-        side: usize,
-        entry: u64,
-    ) -> Result<Checked, String> {
-        let (game, rulebook, metric) = (self.game, self.rulebook, self.metric);
-        let score_of = |position: &G::Position, metric| {
-            let score = self.prober.score(position, metric);
-            score.map_err(|error| error.to_string())
-        };
-        let stored = score_of(position, metric)?;
-        let wrong = |stored, expected, what| Ok(Checked::Wrong { stored, expected, what });
-        let mut best: Option<Score> = None;
-        for played in game.legal_moves(position) {
-            let after = score_of(&game.after(position, &played), metric)?;
-            let mut score = after.before_move(metric, game.is_conversion(&played));
-            if metric == Metric::Dtz && rulebook.fifty_moves() {
-                score = score.within_fifty_moves();
-            }
-            best = Some(Score::better(best, score));
-        }
-        // Without a move the game is over.
-        let ending = best.is_none().then(|| rulebook.blocked(placement));
-        let expected = best.unwrap_or_else(|| {
-            let blocked = ending.map_or(Outcome::Draw, |ending| ending.outcome);
-            rulebook.finished(placement).unwrap_or(blocked).into()
-        });
-        if stored != expected {
-            return wrong(stored, expected, "not what its moves lead to");
-        }
-        if let Some(metric) = self.distances {
-            let distance = score_of(position, metric)?;
-            if distance.value() != stored.value() {
-                return wrong(stored, distance, "not the value of the table of distances");
-            }
-        }
-        let raw = self.table.entry(side, entry).map_err(|error| error.to_string())?;
-        if raw != stored && !self.is_free(placement, position, raw, stored)? {
-            // Probing looked at the entry of a mirror image.
-            return wrong(raw, stored, "not what the entry of its mirror image says");
-        }
-        let mated = ending.is_some_and(|ending| ending.mated);
-        Ok(Checked::Right { score: stored, mated })
+    fn score(&self, position: &G::Position, metric: Metric) -> Result<Score, String> {
+        let score = self.prober.score(position, metric);
+        score.map_err(|error| error.to_string())
     }
 
     /// Whether an entry may hold `raw` where the value is `stored`, because captures decide.
     fn is_free(
         &self,
+        table: &Table,
         placement: &R::Placement,
         position: &G::Position,
         raw: Score,
         stored: Score,
     ) -> Result<bool, String> {
-        let free = self.table.header().parts().free_entries;
+        let metric = table.header().parts().metric;
+        let free = table.header().parts().free_entries;
         if free.captures {
             return Ok(self.rulebook.has_capture(placement));
         }
@@ -580,9 +586,8 @@ impl<G: Game, R: Rulebook<Position = G::Position>> SliceCheck<'_, G, R> {
         }
         for played in self.game.legal_moves(position) {
             if !self.game.captured(&played).is_empty() {
-                let after = self.prober.score(&self.game.after(position, &played), self.metric);
-                let after = after.map_err(|error| error.to_string())?;
-                if after.before_move(self.metric, true) == stored {
+                let after = self.score(&self.game.after(position, &played), metric)?;
+                if after.before_move(metric, true) == stored {
                     return Ok(true);
                 }
             }
@@ -591,17 +596,338 @@ impl<G: Game, R: Rulebook<Position = G::Position>> SliceCheck<'_, G, R> {
     }
 }
 
-/// What was found out about an entry.
-enum Checked {
-    Right {
-        score: Score,
-        mated: bool,
-    },
-    Wrong {
-        stored: Score,
-        expected: Score,
-        what: &'static str,
-    },
+/// Scores of the positions of a half in the order of the first table, of each table one, as bits.
+type Known = Vec<[u16; 2]>;
+
+/// Not the bits of a score.
+const NOT_KNOWN: u16 = u16::MAX;
+
+/// Most memory for the scores of a slice.
+const MOST_KNOWN_BYTES: u64 = 1 << 30;
+
+/// What a legal move leads to.
+struct Reached<P> {
+    after: P,
+    conversion: bool,
+    /// Its number in the other half, if it lies there.
+    entry: Option<u64>,
+}
+
+/// The positions of a slice with one side to move.
+struct Half<R: Rulebook> {
+    /// The side in the tables.
+    side: usize,
+    /// The index of each table.
+    indexes: Vec<SliceIndex<R::Set>>,
+    /// The key of all placements.
+    key: u128,
+    turn: Colour,
+}
+
+impl<R: Rulebook> Half<R> {
+    /// `None` if a header does not fit the material.
+    fn new(rulebook: &R, tables: &[(Metric, &Table)], material: Material, side: usize, view: View) -> Option<Self> {
+        let (own, opponent) = material.armies(view);
+        let index = |table: &Table| {
+            let order = DigitOrder::from_code(table.header().sides().get(side)?.order)?;
+            SliceIndex::new(rulebook, &own, &opponent, order)
+        };
+        Some(Self {
+            side,
+            indexes: tables.iter().map(|(_, table)| index(table)).collect::<Option<_>>()?,
+            key: rulebook.key(&own, &opponent)?,
+            turn: match view {
+                View::White => Colour::White,
+                View::Black => Colour::Black,
+            },
+        })
+    }
+
+    /// The placement and position of an entry of a table, if it counts.
+    fn position(&self, rulebook: &R, table: usize, entry: u64) -> Option<(R::Placement, R::Position)> {
+        let placement: R::Placement = self.indexes[table].unrank(entry);
+        let counts = !rulebook.has_gaps() || rulebook.is_placement(&placement);
+        counts.then(|| (placement, rulebook.position(&placement, self.turn)))
+    }
+
+    /// Whether the entries of a table are those of the first.
+    fn same_order(&self, table: usize) -> bool {
+        self.indexes[table].order() == self.indexes[0].order()
+    }
+}
+
+/// What is wrong with each of some tables.
+struct Found {
+    tables: Vec<Mutex<Vec<Finding>>>,
+}
+
+impl Found {
+    fn add(&self, table: usize, finding: impl FnOnce() -> Finding) {
+        let mut all = self.tables[table].lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() < MOST_FINDINGS {
+            all.push(finding());
+        }
+    }
+
+    /// The findings of each table, with something else of each.
+    fn listed<T>(self, others: Vec<T>) -> Vec<(T, Vec<Finding>)> {
+        let lists = self.tables.into_iter();
+        let lists = lists.map(|list| list.into_inner().unwrap_or_else(PoisonError::into_inner));
+        others.into_iter().zip(lists).collect()
+    }
+
+    fn none(&self, table: usize) -> bool {
+        let all = self.tables[table].lock().unwrap_or_else(PoisonError::into_inner);
+        all.is_empty()
+    }
+}
+
+/// The check of one half of a slice.
+struct HalfCheck<'a, G: Game, R: Rulebook> {
+    slice: &'a SliceCheck<'a, G, R>,
+    half: &'a Half<R>,
+    /// The half in which the other side is to move.
+    next: &'a Half<R>,
+    /// Scores of both, if they have all been looked up.
+    known: Option<&'a Known>,
+    known_next: Option<&'a Known>,
+    found: &'a Found,
+}
+
+/// Entries that one task looks at.
+const CHUNK: u64 = 1 << 12;
+
+impl<G: Game, R: Rulebook<Position = G::Position>> HalfCheck<'_, G, R> {
+    /// Entries of a table to be looked at, of which it has so many sides.
+    fn count(&self, table: usize, depth: Depth, sides: u64) -> u64 {
+        let entries = self.half.indexes[table].len();
+        match depth {
+            Depth::Sample(wanted) => wanted.div_ceil(sides).min(entries),
+            _ => entries,
+        }
+    }
+
+    /// Derives the values of positions in the order of the first table, which are those of all tables, and looks at
+    /// the mirror images of each. Gives what the positions of each table are.
+    fn derive(&self, depth: Depth, sides: u64, progress: &Progress) -> Vec<Tally> {
+        let tables = &self.slice.tables;
+        let count = self.count(0, depth, sides);
+        // What a missing or damaged table keeps from being looked up, once for each reason.
+        let unknown: Vec<Mutex<BTreeMap<String, u64>>> = tables.iter().map(|_| Mutex::default()).collect();
+        let not_known = |table: usize, error| {
+            let mut unknown = unknown[table].lock().unwrap_or_else(PoisonError::into_inner);
+            *unknown.entry(error).or_default() += 1;
+        };
+        let tallies = (0..count.div_ceil(CHUNK))
+            .into_par_iter()
+            .map(|chunk| {
+                let range = chunk * CHUNK..((chunk + 1) * CHUNK).min(count);
+                let mut tallies: Vec<Tally> = tables.iter().map(|_| Tally::default()).collect();
+                let mut moves = Vec::new();
+                for n in range.clone() {
+                    let entry = match depth {
+                        Depth::Every => n,
+                        _ => scattered(n, self.half.indexes[0].len()),
+                    };
+                    self.check_entry(entry, &mut moves, &mut tallies, &not_known);
+                }
+                progress.done.fetch_add(range.end - range.start, Relaxed);
+                tallies
+            })
+            .reduce(
+                || tables.iter().map(|_| Tally::default()).collect(),
+                |these, those| {
+                    these
+                        .into_iter()
+                        .zip(those)
+                        .map(|(this, that)| this.add(that))
+                        .collect()
+                },
+            );
+        for table in 1..tables.len() {
+            let entries = self.half.indexes[table].len();
+            if !self.half.same_order(table) {
+                (0..entries.div_ceil(CHUNK)).into_par_iter().for_each(|chunk| {
+                    for entry in chunk * CHUNK..((chunk + 1) * CHUNK).min(entries) {
+                        if let Err(error) = self.check_mirror(table, entry) {
+                            not_known(table, error);
+                        }
+                    }
+                });
+            }
+            progress.done.fetch_add(entries, Relaxed);
+        }
+        for (table, unknown) in unknown.into_iter().enumerate() {
+            for (reason, count) in unknown.into_inner().unwrap_or_else(PoisonError::into_inner) {
+                let what = format!("{count} entries cannot be checked: {reason}");
+                self.found.add(table, || self.slice.finding(tables[table].1, &what));
+            }
+        }
+        tallies
+    }
+
+    fn wrong(&self, table: usize, position: &G::Position, stored: Score, expected: Score, what: &str) {
+        self.found.add(table, || Finding {
+            fen: Some(self.slice.game.fen(position)),
+            stored: Some(stored),
+            expected: Some(expected),
+            ..self.slice.finding(self.slice.tables[table].1, what)
+        });
+    }
+
+    /// Compares what is stored of a position, by its number in the first table, with what its moves lead to.
+    /// `not_known` is told what could not be looked up.
+    fn check_entry(
+        &self,
+        entry: u64,
+        moves: &mut Vec<Reached<G::Position>>,
+        tallies: &mut [Tally],
+        not_known: &impl Fn(usize, String),
+    ) {
+        let slice = self.slice;
+        let (game, rulebook) = (slice.game, slice.rulebook);
+        let Some((placement, position)) = self.half.position(rulebook, 0, entry) else {
+            return;
+        };
+        let weight = self.half.indexes[0].weight(self.half.indexes[0].lead_of(entry));
+        let legal = || game.legal_moves(&position);
+        moves.clear();
+        if slice.distances.is_none() {
+            moves.extend(legal().iter().map(|played| {
+                let after = game.after(&position, played);
+                let stays = self.known_next.and_then(|_| {
+                    let placement = rulebook.view(&after);
+                    let stays = placement.key() == self.next.key && rulebook.without_right(&placement).is_none();
+                    stays.then(|| self.next.indexes[0].rank(&placement))
+                });
+                Reached {
+                    after,
+                    conversion: game.is_conversion(played),
+                    entry: stays,
+                }
+            }));
+        }
+        for (table, tally) in tallies.iter_mut().enumerate() {
+            match self.check_one(table, entry, &placement, &position, moves) {
+                // Without a move the game is over.
+                Ok(Some((score, over))) => {
+                    let mated = over && legal().is_empty() && rulebook.blocked(&placement).mated;
+                    tally.count(score, weight, mated);
+                }
+                Ok(None) => {}
+                Err(error) => not_known(table, error),
+            }
+            if self.half.same_order(table)
+                && let Err(error) = self.check_raw(table, entry, &placement, &position)
+            {
+                not_known(table, error);
+            }
+        }
+    }
+
+    /// Compares what one table says of a position with what it must; gives the score and whether the game may be over,
+    /// if it is right.
+    fn check_one(
+        &self,
+        table: usize,
+        entry: u64,
+        placement: &R::Placement,
+        position: &G::Position,
+        moves: &[Reached<G::Position>],
+    ) -> Result<Option<(Score, bool)>, String> {
+        let slice = self.slice;
+        let stored = self.score(self.known, table, Some(entry), position)?;
+        if let Some(distances) = slice.distances {
+            let distance = slice.score(position, distances)?;
+            if distance.value() != stored.value() {
+                let expected = Score::new(distance.value(), 0);
+                self.wrong(
+                    table,
+                    position,
+                    stored,
+                    expected,
+                    "not the value of the table of distances",
+                );
+                return Ok(None);
+            }
+            return Ok(Some((stored, !distance.is_draw() && distance.distance() == 0)));
+        }
+        let expected = if moves.is_empty() {
+            let blocked = || slice.rulebook.blocked(placement).outcome;
+            slice.rulebook.finished(placement).unwrap_or_else(blocked).into()
+        } else {
+            self.derived(table, moves)?
+        };
+        if stored != expected {
+            self.wrong(table, position, stored, expected, "not what its moves lead to");
+            return Ok(None);
+        }
+        Ok(Some((stored, moves.is_empty())))
+    }
+
+    /// The score of a position of this or the other half, or of another slice.
+    fn score(
+        &self,
+        known: Option<&Known>,
+        table: usize,
+        entry: Option<u64>,
+        position: &G::Position,
+    ) -> Result<Score, String> {
+        let known = known.zip(entry).and_then(|(known, entry)| known.get(entry as usize));
+        match known {
+            Some(known) if known[table] != NOT_KNOWN => Ok(Score::from_bits(known[table])),
+            _ => self.slice.score(position, self.slice.tables[table].0),
+        }
+    }
+
+    /// What the moves of a position make it worth.
+    fn derived(&self, table: usize, moves: &[Reached<G::Position>]) -> Result<Score, String> {
+        let metric = self.slice.tables[table].0;
+        let fifty_moves = metric == Metric::Dtz && self.slice.rulebook.fifty_moves();
+        let mut best: Option<Score> = None;
+        for reached in moves {
+            let score = self.score(self.known_next, table, reached.entry, &reached.after)?;
+            let score = score.before_move(metric, reached.conversion);
+            let score = if fifty_moves { score.within_fifty_moves() } else { score };
+            best = Some(Score::better(best, score));
+        }
+        Ok(best.unwrap_or_default())
+    }
+
+    /// Looks at an entry that look-ups may not read, as they read that of a mirror image.
+    fn check_raw(
+        &self,
+        table: usize,
+        entry: u64,
+        placement: &R::Placement,
+        position: &G::Position,
+    ) -> Result<(), String> {
+        let (metric, file) = self.slice.tables[table];
+        let index = &self.half.indexes[table];
+        if index.rank(placement) == entry {
+            return Ok(());
+        }
+        let stored = self.slice.score(position, metric)?;
+        let raw = file.entry(self.half.side, entry).map_err(|error| error.to_string())?;
+        if raw != stored && !self.slice.is_free(file, placement, position, raw, stored)? {
+            self.wrong(
+                table,
+                position,
+                raw,
+                stored,
+                "not what the entry of its mirror image says",
+            );
+        }
+        Ok(())
+    }
+
+    /// As [`check_raw`](Self::check_raw), with the number of the entry alone.
+    fn check_mirror(&self, table: usize, entry: u64) -> Result<(), String> {
+        match self.half.position(self.slice.rulebook, table, entry) {
+            Some((placement, position)) => self.check_raw(table, entry, &placement, &position),
+            None => Ok(()),
+        }
+    }
 }
 
 /// The n-th of a fixed scatter of numbers below `len`.

@@ -12,9 +12,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, TryLockError, Weak};
 /// The byte budget of [`BlockCache::default`]: 64 MiB.
 pub const DEFAULT_CACHE_BYTES: u64 = 64 << 20;
 
-/// Tables of at most so many packed bytes keep their blocks, as long as such
-/// blocks fill no more than half of the budget.
+/// Tables of at most so many packed bytes, or of such a part of the budget if that is more, keep their blocks, as
+/// long as such blocks fill no more than half of the budget.
 const SMALL_TABLE_BYTES: u64 = 1 << 20;
+const SMALL_TABLE_PART: u64 = 64;
 
 /// A handle to a cache; clones share it.
 #[derive(Clone, Debug)]
@@ -103,7 +104,7 @@ impl BlockCache {
     pub(crate) fn slots(&self, count: usize, table_bytes: u64) -> Arc<BlockSlots> {
         Arc::new(BlockSlots {
             slots: std::iter::repeat_with(Slot::default).take(count).collect(),
-            small: table_bytes <= SMALL_TABLE_BYTES,
+            small: table_bytes <= SMALL_TABLE_BYTES.max(self.shared.budget / SMALL_TABLE_PART),
             shared: Arc::clone(&self.shared),
         })
     }

@@ -10,7 +10,7 @@ use super::pgn::{PgnError, PgnGame};
 use super::rules::{Goal, Rules, Stalemate};
 use crate::bits::Bits;
 use crate::fingerprint::Fingerprint;
-use crate::game::{self, Engine};
+use crate::game::{self, Engine, OfFamily};
 use crate::piece::Colour;
 
 /// A position with its counters.
@@ -283,6 +283,10 @@ impl game::Game for Game {
     type Rules = Rules;
     type Narrow = Generator;
     type Wide = Generator;
+
+    fn of_family(&self) -> OfFamily<'_> {
+        OfFamily::Chess(self)
+    }
 
     fn rule_file(&self) -> &RuleFile {
         self.rule_file()

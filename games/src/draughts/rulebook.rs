@@ -9,7 +9,7 @@ use super::position::{Colour, Move, Position};
 use super::rules::{Goal, Rules, SquareKind};
 use crate::bits::Bits;
 use crate::fingerprint::Fingerprint;
-use crate::game::{self, NO_KEY, NoLanes, Placement, Rulebook, key_of};
+use crate::game::{self, NO_KEY, NoLanes, OfFamily, Placement, Rulebook, key_of};
 use crate::material::Army;
 use crate::piece::{Ending, Kind, Outcome, Side};
 
@@ -277,6 +277,10 @@ impl game::Game for Game {
     type Rules = Rules;
     type Narrow = Generator<u64>;
     type Wide = Generator<u128>;
+
+    fn of_family(&self) -> OfFamily<'_> {
+        OfFamily::Draughts(self)
+    }
 
     fn rule_file(&self) -> &RuleFile {
         self.rule_file()
