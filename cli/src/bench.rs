@@ -268,7 +268,7 @@ impl Random {
 
 /// One measurement.
 struct Run<'a, G: Game> {
-    prober: &'a Prober<'a, G>,
+    prober: &'a Prober<G>,
     tables: &'a Tables,
     positions: &'a [G::Position],
     metric: Metric,

@@ -365,7 +365,7 @@ impl<G: Game> Check<'_, G> {
 struct SliceCheck<'a, G: Game, R> {
     game: &'a G,
     rulebook: &'a R,
-    prober: &'a Prober<'a, G>,
+    prober: &'a Prober<G>,
     table: &'a Table,
     material: Material,
     metric: Metric,

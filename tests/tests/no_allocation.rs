@@ -43,7 +43,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-fn values(prober: &Prober<'_, Game>, positions: &[Position], values: &mut [Value]) -> u64 {
+fn values(prober: &Prober<Game>, positions: &[Position], values: &mut [Value]) -> u64 {
     let before = ALLOCATIONS.with(Cell::get);
     for (position, value) in positions.iter().zip(values) {
         *value = prober.value(position).unwrap();

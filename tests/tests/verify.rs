@@ -80,7 +80,7 @@ impl CodeSource for Codes {
 /// Whether a changed value would make no difference, as captures decide; worked out by legal moves alone.
 fn captures_decide<G: Game>(
     game: &G,
-    prober: &Prober<'_, G>,
+    prober: &Prober<G>,
     position: &G::Position,
     metric: Metric,
     to: Score,
