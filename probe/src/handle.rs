@@ -52,7 +52,7 @@ pub struct HandleStats {
 /// let position = game.parse_fen("B:W19:BK1,K2")?;
 /// assert_eq!(handle.value(&position)?, Some(Value::Win));
 /// // The start is in no table.
-/// assert_eq!(handle.value(&game.start().ok_or("a game with a start")?)?, None);
+/// assert_eq!(handle.value(&game.start())?, None);
 /// // Black can take: a single look-up does not tell.
 /// let capture = game.parse_fen("B:W6:BK1,K32")?;
 /// assert_eq!(handle.node(&capture)?, Node::NeedsCaptureSearch);

@@ -160,6 +160,10 @@ impl Tables {
     /// # Errors
     /// A folder that exists but cannot be read.
     pub fn open_with<P: AsRef<Path>>(dirs: &[P], cache: BlockCache, backend: Backend) -> Result<Self, OpenError> {
+        Ok(Self(Arc::new(Self::scan(dirs, cache, backend)?)))
+    }
+
+    fn scan<P: AsRef<Path>>(dirs: &[P], cache: BlockCache, backend: Backend) -> Result<Opened, OpenError> {
         let mut files = Vec::new();
         for dir in dirs {
             let mut found = Vec::new();
@@ -177,6 +181,23 @@ impl Tables {
             let table = Table::open_with(&path, &all.cache, backend);
             all.add(path, table);
         }
+        Ok(all)
+    }
+
+    /// Opens the tables in the [`default_folders`](crate::default_folders) and, with the feature `starter`, those
+    /// of the starter set, which are part of the program: all built-in games up to three pieces. Of
+    /// several copies of a table the one in a folder is read.
+    ///
+    /// # Errors
+    /// A folder that exists but cannot be read.
+    pub fn open_default(cache: BlockCache, backend: Backend) -> Result<Self, OpenError> {
+        let all = Self::scan(&crate::default_folders(), cache, backend)?;
+        #[cfg(feature = "starter")]
+        let all = {
+            let mut all = all;
+            all.add_files("the starter set", petrov_starter::TABLES);
+            all
+        };
         Ok(Self(Arc::new(all)))
     }
 
@@ -187,14 +208,10 @@ impl Tables {
         let mut all = Opened {
             tables: Vec::new(),
             faults: BTreeMap::new(),
-            dirs: vec![PathBuf::from("memory")],
+            dirs: Vec::new(),
             cache,
         };
-        for (name, bytes) in files {
-            let path = Path::new("memory").join(name);
-            let table = Table::from_bytes(&path, bytes, &all.cache);
-            all.add(path, table);
-        }
+        all.add_files("memory", files);
         Self(Arc::new(all))
     }
 
@@ -275,6 +292,16 @@ impl Tables {
 }
 
 impl Opened {
+    /// Adds tables whose files are in memory; errors name them below `place`.
+    fn add_files(&mut self, place: &str, files: &[(&str, &'static [u8])]) {
+        self.dirs.push(place.into());
+        for (name, bytes) in files {
+            let path = Path::new(place).join(name);
+            let table = Table::from_bytes(&path, bytes, &self.cache);
+            self.add(path, table);
+        }
+    }
+
     fn add(&mut self, path: PathBuf, table: Result<Table, TableError>) {
         match table {
             Ok(table) => self.tables.push(Arc::new(table)),
