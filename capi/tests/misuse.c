@@ -32,7 +32,7 @@ static void check_text(int line, const char *part)
 
 int main(void)
 {
-    const char *fen = "W:WKa1,Kc1:BKh2";
+    const char *fen = "W:WKe1,Kc3:BKa5";
     PetrovProber prober = {0}, closed = {0}, chess;
     PetrovHandle handle = {0}, none = {0}, other;
     PetrovOptions options = {0};

@@ -70,7 +70,7 @@ impl<G: Game> Prober<G> {
     /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tables/starter");
     /// let tables = Tables::open(&[folder])?;
     /// let prober = tables.prober(Games::built_in().draughts("russian")?)?;
-    /// let position = prober.game().parse_fen("W:WKa1,Kc1:BKh2")?;
+    /// let position = prober.game().parse_fen("W:WKe1,Kc3:BKa5")?;
     /// let count = CountRule::Plies { limit: 10, counted: 0 };
     /// let best = prober.best_moves(&position, Ranking::Dtw, count)?;
     /// assert_eq!(best.result, Value50::Win);

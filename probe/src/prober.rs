@@ -119,7 +119,7 @@ pub struct OpenError {
 /// let games = Games::built_in();
 /// let game = games.draughts("russian")?;
 /// let prober = tables.prober(game)?;
-/// let position = game.parse_fen("W:WKa1,Kc1:BKh8")?;
+/// let position = game.parse_fen("W:WKe1,Kc3:BKa5")?;
 /// assert_eq!(prober.value(&position)?, Value::Win);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
