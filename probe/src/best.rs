@@ -71,8 +71,7 @@ impl<G: Game> Prober<G> {
     /// let tables = Tables::open(&[folder])?;
     /// let prober = tables.prober(Games::built_in().draughts("russian")?)?;
     /// let position = prober.game().parse_fen("W:WKe1,Kc3:BKa5")?;
-    /// let count = CountRule::Plies { limit: 10, counted: 0 };
-    /// let best = prober.best_moves(&position, Ranking::Dtw, count)?;
+    /// let best = prober.best_moves(&position, Ranking::Dtw, CountRule::Game)?;
     /// assert_eq!(best.result, Value50::Win);
     /// println!("{}", best.moves[0].text);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
