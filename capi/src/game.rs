@@ -3,8 +3,8 @@
 use petrov_games::chess::{Board, Kind, NO_SQUARE, Side};
 use petrov_games::{AnyGame, Colour, Game, chess, draughts};
 use petrov_probe::{
-    BestMoves, CountRule, Distance, Filled, Handle, HandleStats, Metric, Node, PieceLimit, Prober, Ranking, Score, Tables,
-    Value,
+    BestMoves, CountRule, Distance, Filled, Handle, HandleStats, Metric, Node, PieceLimit, Prober, Ranking, Score,
+    Tables, Value,
 };
 
 use crate::status::{Fault, PetrovStatus};
@@ -184,7 +184,8 @@ fn chess_position(game: &chess::Game, asked: &PetrovChess) -> Result<Option<ches
 }
 
 fn fen<G: Game>(game: &G, text: &str) -> Result<G::Position, Fault> {
-    game.parse_fen(text).map_err(|error| Fault::of(PetrovStatus::Fen, &error))
+    game.parse_fen(text)
+        .map_err(|error| Fault::of(PetrovStatus::Fen, &error))
 }
 
 fn probe<G: Game>(
@@ -207,7 +208,10 @@ fn probe<G: Game>(
 type Listed = Vec<(String, Distance, Distance)>;
 
 fn listed<G: Game>(best: BestMoves<G>) -> (petrov_probe::Value50, Listed) {
-    let moves = best.moves.into_iter().map(|ranked| (ranked.text, ranked.dtw, ranked.dtz));
+    let moves = best
+        .moves
+        .into_iter()
+        .map(|ranked| (ranked.text, ranked.dtw, ranked.dtz));
     (best.result, moves.collect())
 }
 

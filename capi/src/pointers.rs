@@ -26,7 +26,11 @@ fn check_size<T: Sized32>(place: *const T) -> Result<(), Fault> {
     // SAFETY: not null; the caller of the C function promises that it points to a struct of this interface,
     // each of which begins with a `u32`, whatever the version of the header. It need not be aligned.
     let size = unsafe { place.cast::<u32>().read_unaligned() };
-    if size as usize == size_of::<T>() { Ok(()) } else { Err(SIZE) }
+    if size as usize == size_of::<T>() {
+        Ok(())
+    } else {
+        Err(SIZE)
+    }
 }
 
 /// Reads a struct.
@@ -38,7 +42,11 @@ pub(crate) fn read<T: Sized32>(place: *const T) -> Result<T, Fault> {
 
 /// Reads a struct if there is one.
 pub(crate) fn read_if_any<T: Sized32>(place: *const T) -> Result<Option<T>, Fault> {
-    if place.is_null() { Ok(None) } else { read(place).map(Some) }
+    if place.is_null() {
+        Ok(None)
+    } else {
+        read(place).map(Some)
+    }
 }
 
 /// Writes a struct over one of the right size.
@@ -84,7 +92,11 @@ pub(crate) fn text<'a>(place: *const c_char) -> Result<&'a str, Fault> {
 
 /// Reads a text if there is one.
 pub(crate) fn text_if_any<'a>(place: *const c_char) -> Result<Option<&'a str>, Fault> {
-    if place.is_null() { Ok(None) } else { text(place).map(Some) }
+    if place.is_null() {
+        Ok(None)
+    } else {
+        text(place).map(Some)
+    }
 }
 
 /// Writes as much of a text as there is room for, and a 0 byte.

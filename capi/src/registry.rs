@@ -68,7 +68,12 @@ impl<T> Registry<T> {
                     free.used += 1;
                     free.used - 1
                 }
-                None => return Err(Fault::new(PetrovStatus::TooMany, "too many things are open; expected at most 65536")),
+                None => {
+                    return Err(Fault::new(
+                        PetrovStatus::TooMany,
+                        "too many things are open; expected at most 65536",
+                    ));
+                }
             }
         };
         let empty = || {

@@ -75,9 +75,10 @@ impl From<ProbeError> for Fault {
                 PetrovStatus::NotInTable
             }
             ProbeError::NoPosition { .. } => PetrovStatus::Position,
-            ProbeError::Table(_) | ProbeError::Foreign { .. } | ProbeError::Header { .. } | ProbeError::Circle { .. } => {
-                PetrovStatus::Table
-            }
+            ProbeError::Table(_)
+            | ProbeError::Foreign { .. }
+            | ProbeError::Header { .. }
+            | ProbeError::Circle { .. } => PetrovStatus::Table,
         };
         Self::of(status, &error)
     }

@@ -99,7 +99,12 @@ fn the_example_in_c() {
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines[0], "win");
     assert!(lines.len() > 1, "{text}");
-    assert_eq!(run("examples/probe.c", &["chess", "8/8/8/8/8/2k5/8/K6Q b - - 0 1"]).lines().next(), Some("loss"));
+    assert_eq!(
+        run("examples/probe.c", &["chess", "8/8/8/8/8/2k5/8/K6Q b - - 0 1"])
+            .lines()
+            .next(),
+        Some("loss")
+    );
 }
 
 #[test]

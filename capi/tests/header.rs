@@ -50,7 +50,10 @@ fn every_call_is_documented() {
                 .take_while(|line| line.starts_with("///"))
                 .collect();
             let comment = comment.join("\n");
-            assert!(comment.contains("Memory: ") && comment.contains("Threads: "), "{name}: {comment}");
+            assert!(
+                comment.contains("Memory: ") && comment.contains("Threads: "),
+                "{name}: {comment}"
+            );
             calls += 1;
         }
     }

@@ -364,7 +364,10 @@ fn probed<G: Game>(handle: &mut Handle<G>, position: &G::Position, metric: Metri
     match handle.score(position, metric)? {
         Some(score) => Ok(score.to_bits()),
         // Says which table is missing.
-        None => handle.prober().score(position, metric).map(petrov_probe::Score::to_bits),
+        None => handle
+            .prober()
+            .score(position, metric)
+            .map(petrov_probe::Score::to_bits),
     }
 }
 

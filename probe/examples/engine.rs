@@ -177,7 +177,11 @@ impl Random {
         let mut position = Position {
             men: [0; 2],
             kings: [0; 2],
-            turn: if self.below(2) == 0 { Colour::White } else { Colour::Black },
+            turn: if self.below(2) == 0 {
+                Colour::White
+            } else {
+                Colour::Black
+            },
         };
         let white = 1 + self.below(3);
         for piece in 0..4 {
@@ -188,7 +192,9 @@ impl Random {
                     break square;
                 }
             };
-            let last = game.board().rank_set(if own == 0 { game.board().ranks() - 1 } else { 0 });
+            let last = game
+                .board()
+                .rank_set(if own == 0 { game.board().ranks() - 1 } else { 0 });
             if self.below(2) == 0 || square & last != 0 {
                 position.kings[own] |= square;
             } else {
@@ -229,7 +235,11 @@ pub(crate) fn play_endings(prober: &Prober<Game>, wanted: u32, depth: u32, seed:
     let mut score = Score::default();
     while score.games < wanted {
         let start = random.position(game);
-        if game.legal_moves(&start).first().is_none_or(|played| played.captured != 0) {
+        if game
+            .legal_moves(&start)
+            .first()
+            .is_none_or(|played| played.captured != 0)
+        {
             continue;
         }
         let winner = match handle.value(&start)? {
@@ -238,7 +248,10 @@ pub(crate) fn play_endings(prober: &Prober<Game>, wanted: u32, depth: u32, seed:
             _ => continue,
         };
         score.games += 1;
-        for (engine, wins) in [(&mut armed, &mut score.with_tables), (&mut bare, &mut score.without_tables)] {
+        for (engine, wins) in [
+            (&mut armed, &mut score.with_tables),
+            (&mut bare, &mut score.without_tables),
+        ] {
             let engines = match winner {
                 Colour::White => [engine, &mut loser],
                 Colour::Black => [&mut loser, engine],
@@ -258,7 +271,9 @@ fn run() -> Result<bool, Box<dyn std::error::Error>> {
             None => Ok(otherwise),
             Some(at) => {
                 let value = arguments.get(at + 1).ok_or_else(|| format!("{name} needs a number"))?;
-                Ok(value.parse().map_err(|_| format!("{name} {value}: expected a number"))?)
+                Ok(value
+                    .parse()
+                    .map_err(|_| format!("{name} {value}: expected a number"))?)
             }
         }
     };

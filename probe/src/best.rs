@@ -136,7 +136,9 @@ impl<G: Game> Prober<G> {
                     _ => Ordering::Equal,
                 }
             });
-            order.fold(Ordering::Equal, Ordering::then).then_with(|| a.text.cmp(&b.text))
+            order
+                .fold(Ordering::Equal, Ordering::then)
+                .then_with(|| a.text.cmp(&b.text))
         });
         Ok(BestMoves { result, moves })
     }

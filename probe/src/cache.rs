@@ -186,7 +186,11 @@ impl BlockSlots {
         let bytes = reader.with_decoder(|decoder| decoder.block(length, decode))?;
         let result = read(&bytes);
         let bytes_long = length as u64;
-        if self.small && self.shared.reserve(bytes_long, Stay::Kept(self.shared.budget / 2), reader) {
+        if self.small
+            && self
+                .shared
+                .reserve(bytes_long, Stay::Kept(self.shared.budget / 2), reader)
+        {
             // Cannot be set yet: it is set under the lock held here and was empty.
             let _ = slot.kept.set(bytes);
         } else if self

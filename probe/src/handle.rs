@@ -2,10 +2,10 @@
 
 use petrov_games::{Game, Rulebook};
 
+use crate::ProbeError;
 use crate::prober::{Fault, Prober, Told, Untold, with_lookup};
 use crate::reader::Own;
 use crate::score::{Metric, Score, Value};
-use crate::ProbeError;
 
 /// What one look-up says of a position of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -978,13 +978,14 @@ impl<R: Rulebook> Lookup<R> {
                 }
                 None
             } else {
-                match self.best_capture(placement, metric, reader)? {
-                    Some(score) if score.is_win() => {
-                        reader.searched();
+                let captures = self.best_capture(placement, metric, reader)?;
+                if let Some(score) = captures {
+                    reader.searched();
+                    if score.is_win() {
                         return Ok(score);
                     }
-                    captures => captures,
                 }
+                captures
             }
         } else {
             None

@@ -145,7 +145,11 @@ impl Reader for Own {
     #[inline(always)]
     fn held(&self, number: u64) -> Option<&[u8]> {
         let held = &self.held[place(number)];
-        if held.number == number { held.bytes.as_deref() } else { None }
+        if held.number == number {
+            held.bytes.as_deref()
+        } else {
+            None
+        }
     }
 
     #[inline(always)]

@@ -185,11 +185,7 @@ impl Table {
     ///
     /// # Errors
     /// [`TableError::Format`] if the bytes are no whole table.
-    pub fn from_bytes(
-        path: impl AsRef<Path>,
-        bytes: &'static [u8],
-        cache: &BlockCache,
-    ) -> Result<Self, TableError> {
+    pub fn from_bytes(path: impl AsRef<Path>, bytes: &'static [u8], cache: &BlockCache) -> Result<Self, TableError> {
         let path = path.as_ref();
         let header = Header::parse(bytes).map_err(|source| TableError::Format {
             path: path.to_owned(),
@@ -333,9 +329,9 @@ impl Table {
             let slot = layout.first_slot + block as usize;
             let length = || self.packed_bytes(side, block);
             let decode = |decoder: &mut Decoder, out: &mut [u8]| self.decode_into(side, block, decoder, out);
-            let read = self
-                .slots
-                .read(slot, reader, length, decode, |packed| layout.packing.get(packed, position));
+            let read = self.slots.read(slot, reader, length, decode, |packed| {
+                layout.packing.get(packed, position)
+            });
             match read?.flatten() {
                 Some(code) => code,
                 None => return Err(self.absent(side, "entry", index)),
