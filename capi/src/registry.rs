@@ -10,9 +10,12 @@ use crate::status::{Fault, PetrovStatus};
 const PAGES: usize = 256;
 const PAGE: usize = 256;
 
+/// Places that never move once they are there.
+type Page<T> = Box<[Mutex<Place<T>>]>;
+
 /// Things of one kind.
 pub(crate) struct Registry<T> {
-    pages: [OnceLock<Box<[Mutex<Place<T>>]>>; PAGES],
+    pages: [OnceLock<Page<T>>; PAGES],
     free: Mutex<Free>,
 }
 

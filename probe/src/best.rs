@@ -48,6 +48,7 @@ pub enum CountRule {
 
 /// What [`Prober::best_moves`] finds.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct BestMoves<G: Game> {
     /// The result for the side to move under the rule: a win or loss that the rule makes a draw is a cursed win or
     /// a blessed loss.

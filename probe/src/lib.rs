@@ -27,6 +27,7 @@
 mod best;
 mod cache;
 mod folders;
+#[doc(hidden)]
 pub mod format;
 mod handle;
 mod index;

@@ -260,6 +260,7 @@ impl Table {
         &self.path
     }
 
+    #[doc(hidden)]
     /// The checked header.
     #[must_use]
     pub fn header(&self) -> &Header {
@@ -291,12 +292,14 @@ impl Table {
         }
     }
 
+    #[doc(hidden)]
     /// Tells the system that the file will be read from front to back, as by [`Table::read_codes`] block
     /// after block; it then reads ahead. Tables are opened for random reads.
     pub fn advise_sequential(&self) {
         self.storage.advise(true);
     }
 
+    #[doc(hidden)]
     /// The code of an entry: which of the first values of the palette it holds.
     /// Meaningless for a free entry.
     ///
@@ -307,6 +310,7 @@ impl Table {
         self.find(side, index, &mut Passing).map(|(code, _)| code)
     }
 
+    #[doc(hidden)]
     /// The value and distance (in plies) of an entry. Meaningless for a free entry.
     ///
     /// # Errors
@@ -395,12 +399,14 @@ impl Table {
         found.map_or(0, |place| place.packed_bytes as usize)
     }
 
+    #[doc(hidden)]
     /// What each code of `side` stands for, by the code; empty if there is no such side.
     #[must_use]
     pub fn scores(&self, side: usize) -> &[Score] {
         self.layouts.get(side).map_or(&[], |layout| &layout.scores)
     }
 
+    #[doc(hidden)]
     /// Decodes one block, past the cache: its packed codes ([`Packing`]).
     ///
     /// # Errors
@@ -450,6 +456,7 @@ impl Table {
         }
     }
 
+    #[doc(hidden)]
     /// The entries whose codes block `block` of `side` holds; for a side that stores nothing there are no
     /// blocks, and every code is 0.
     ///
@@ -465,6 +472,7 @@ impl Table {
         }
     }
 
+    #[doc(hidden)]
     /// Decodes the codes of one block's entries, past the cache, into `out`, which is made as long as they are.
     ///
     /// # Errors

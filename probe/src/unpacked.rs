@@ -4,6 +4,7 @@ use crate::score::{Score, Value};
 
 /// What came of [`Prober::warm`](crate::Prober::warm) or [`Prober::unpack`](crate::Prober::unpack).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[non_exhaustive]
 pub struct Filled {
     /// Tables (warm) or sides to move of tables (unpack) that were asked for.
     pub asked: u32,

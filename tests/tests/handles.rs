@@ -114,7 +114,7 @@ fn all_ways_agree_in_chess() {
     let games = Games::built_in();
     let game = games.chess("chess").unwrap();
     let folder = Folder::with(game, "3", &[Metric::Wld]);
-    agree(game, &folder, 3);
+    agree(game, &folder, 41);
     // En passant, and castling, which no table has.
     folder.build(game, "KPvKP", &[Metric::Wld], 2);
     let prober = folder.tables().prober(game).unwrap();
