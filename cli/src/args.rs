@@ -394,7 +394,7 @@ Positions are found beforehand. Random ones: every placement of so many pieces i
 Those from games: the program plays endings against itself, from positions with two pieces more, and what its
 search comes to with at most so many pieces is probed in the order in which it came to it.
 
-cold      every look-up decodes its block
+cold      every look-up decodes its block, but for the last few that a thread came back to
 warm      the cache has touched every block once
 unpacked  values lie in memory, and a probe is one look-up (with --unpack)
 disk      files are taken out of the system's memory before every 32 probes
