@@ -80,7 +80,7 @@ pub(crate) fn annotate<G: Game>(
 
 impl Findings {
     /// Looks every move of a game up, and marks the mistakes in it.
-    fn replay<G: Game>(&mut self, game: &G, prober: &Prober<'_, G>, played: &mut RecordOf<G>) -> Result<(), Failure> {
+    fn replay<G: Game>(&mut self, game: &G, prober: &Prober<G>, played: &mut RecordOf<G>) -> Result<(), Failure> {
         self.games += 1;
         let mut at = played.start;
         for (number, step) in played.moves.iter_mut().enumerate() {

@@ -357,15 +357,22 @@ pub(crate) struct InfoOptions {
 
 #[derive(Subcommand)]
 pub(crate) enum BenchCommand {
-    /// Measure probing on random positions: cold (nothing cached) and warm
+    /// Measure probing on random positions and on positions from games
     #[command(after_help = "Examples:
   petrov bench probe
   petrov bench probe --game english --pieces 4 --metric dtw --seconds 5
-  petrov bench probe --threads 4 --json
+  petrov bench probe --threads 1,2,4 --unpack --json
 
-Positions are drawn beforehand, every placement of so many pieces being as likely as any other.
-The cold row decodes a block for every look-up; the warm row has the default cache (64 MiB) and has
-touched every block once. Speed and latencies are measured in separate passes.")]
+Positions are found beforehand. Random ones: every placement of so many pieces is as likely as any other.
+Those from games: the program plays endings against itself, from positions with two pieces more, and what its
+search comes to with at most so many pieces is probed in the order in which it came to it.
+
+cold      every look-up decodes its block, but for the last few that a thread came back to
+warm      the cache has touched every block once
+unpacked  values lie in memory, and a probe is one look-up (with --unpack)
+disk      files are taken out of the system's memory before every 32 probes
+
+Speed and latencies are measured in separate passes; hits are probes that decoded nothing.")]
     Probe(BenchProbeOptions),
 }
 
@@ -380,12 +387,22 @@ pub(crate) struct BenchProbeOptions {
     /// Tables to probe: wld, dtw or dtz
     #[arg(long, default_value = "wld", value_parser = metric)]
     pub(crate) metric: Metric,
-    /// Threads that probe at the same time
-    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
-    pub(crate) threads: u16,
+    /// Threads that probe at the same time; several numbers with commas are measured one after the other
+    #[arg(long, value_name = "N", default_value = "1", value_delimiter = ',',
+        value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
+    pub(crate) threads: Vec<u16>,
     /// Seconds of each measurement
     #[arg(long, value_name = "N", default_value = "2", value_parser = seconds)]
     pub(crate) seconds: f64,
+    /// Megabytes (2^20) of the cache of the warm rows
+    #[arg(long, value_name = "N", default_value = "64", value_parser = clap::value_parser!(u64).range(0..=1 << 20))]
+    pub(crate) cache: u64,
+    /// Random positions only, none from games
+    #[arg(long)]
+    pub(crate) random: bool,
+    /// Also with values unpacked in memory, where a probe is one look-up (wld only)
+    #[arg(long)]
+    pub(crate) unpack: bool,
     /// Answer with one JSON document
     #[arg(long)]
     pub(crate) json: bool,

@@ -211,7 +211,7 @@ fn in_two_columns<G: Game>(game: &G, position: &G::Position, moves: &[RankedMove
     columns
 }
 
-fn last_position<G: Game>(prober: &Prober<'_, G>, moves: &[RankedMove<G>], output: &mut Output) -> Result<(), Failure> {
+fn last_position<G: Game>(prober: &Prober<G>, moves: &[RankedMove<G>], output: &mut Output) -> Result<(), Failure> {
     if let Some(last) = moves.last() {
         writeln!(output, "final position: {}", prober.game().fen(&last.after))?;
     }

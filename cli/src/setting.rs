@@ -1,19 +1,13 @@
 //! What all commands share: known games, folders of tables, how much is said.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use petrov_games::{AnyGame, Games};
-use petrov_probe::{Backend, BlockCache, Tables};
+use petrov_probe::{Backend, BlockCache, Tables, default_folders};
 
 use crate::failure::Failure;
 use crate::options::Shared;
 use crate::output::complain;
-
-/// Where tables are looked for if nobody says otherwise.
-const DEFAULT_DIR: &str = "tables";
-
-/// Names the folders of tables, separated by colons.
-const DIRS_VARIABLE: &str = "PETROV_TABLES";
 
 /// Known games, folders of tables, how much is said.
 pub struct Setting {
@@ -102,19 +96,9 @@ impl Setting {
 }
 
 fn dirs(given: &[PathBuf]) -> Vec<PathBuf> {
-    if !given.is_empty() {
-        return given.to_vec();
-    }
-    let named: Vec<PathBuf> = std::env::var_os(DIRS_VARIABLE)
-        .map(|list| {
-            std::env::split_paths(&list)
-                .filter(|dir| !dir.as_os_str().is_empty())
-                .collect()
-        })
-        .unwrap_or_default();
-    if named.is_empty() {
-        vec![Path::new(DEFAULT_DIR).to_owned()]
+    if given.is_empty() {
+        default_folders()
     } else {
-        named
+        given.to_vec()
     }
 }

@@ -358,20 +358,47 @@ fn folders_of_tables() {
 #[test]
 fn benchmark() {
     let place = Place::with_tables("russian", "3", "wld");
-    let rows = place.json(&["bench", "probe", "--seconds", "0.05", "--json"]);
+    let command = [
+        "bench",
+        "probe",
+        "--seconds",
+        "0.05",
+        "--threads",
+        "1,2",
+        "--unpack",
+        "--json",
+    ];
+    let rows = place.json(&command);
     let rows = rows.as_array().unwrap();
-    assert_eq!(rows.len(), 2);
-    for (row, warm) in rows.iter().zip([false, true]) {
+    let mut expected = Vec::new();
+    for positions in ["random", "games"] {
+        for threads in [1, 2] {
+            expected.extend(["cold", "warm", "unpacked"].map(|state| (positions, threads, state)));
+        }
+        expected.push((positions, 1, "disk"));
+    }
+    assert_eq!(rows.len(), expected.len());
+    for (row, (positions, threads, state)) in rows.iter().zip(expected) {
         assert_eq!(
             (&row["game"], &row["pieces"], &row["metric"]),
             (&json!("russian"), &json!(3), &json!("wld"))
         );
-        assert_eq!((&row["threads"], &row["warm"]), (&json!(1), &json!(warm)));
+        assert_eq!((&row["positions"], &row["state"]), (&json!(positions), &json!(state)));
+        let warm = ["warm", "unpacked"].contains(&state);
+        assert_eq!((&row["threads"], &row["warm"]), (&json!(threads), &json!(warm)));
         assert!(row["probes_per_second"].as_f64().unwrap() > 0.0);
-        assert!(row["p50_ns"].as_u64().unwrap() <= row["p99_ns"].as_u64().unwrap());
-        assert!((0.0..=1.0).contains(&row["hit_rate"].as_f64().unwrap()));
+        let times = ["p50_ns", "p90_ns", "p99_ns", "p999_ns"].map(|field| row[field].as_u64().unwrap());
+        assert!(times.is_sorted() && times[0] > 0, "{times:?}");
+        let hits = row["hit_rate"].as_f64().unwrap();
+        assert!((0.0..=1.0).contains(&hits));
+        assert!(!warm || hits == 1.0);
+        assert_eq!(row["decoded"] == 0, hits == 1.0);
     }
-    assert_eq!(rows[1]["hit_rate"], 1.0);
+    // What contracts name comes first: one thread, random positions, cold and warm.
+    let few = place.json(&["bench", "probe", "--seconds", "0.01", "--random", "--json"]);
+    assert_eq!((&few[0]["warm"], &few[1]["warm"]), (&json!(false), &json!(true)));
+    assert!(few.as_array().unwrap().iter().all(|row| row["positions"] == "random"));
+    place.fails(2, &["bench", "probe", "--threads", "1,0"], &["--threads"]);
     assert!(
         place
             .text(&["bench", "probe", "--seconds", "0.01", "--pieces", "2"])

@@ -28,7 +28,7 @@ struct CollectedDocument {
 }
 
 /// Brings tables together in the folder of rank 0.
-pub(crate) fn collect<G: Game + 'static>(
+pub(crate) fn collect<G: Game>(
     game: &G,
     options: &CollectOptions,
     setting: &Setting,

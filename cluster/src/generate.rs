@@ -17,7 +17,7 @@ use crate::wire::MpiWire;
 use crate::world::{World, usable_processors};
 
 /// Builds what is missing.
-pub(crate) fn gen_tables<G: Game + 'static>(
+pub(crate) fn gen_tables<G: Game>(
     game: &G,
     options: &GenOptions,
     setting: &Setting,

@@ -95,7 +95,7 @@ fn blocks(mut bytes: &[u8], parts: &HeaderParts) -> Vec<Vec<Vec<u8>>> {
     sides
 }
 
-fn look_up<G: Game>(game: &G, prober: &Prober<'_, G>, fens: &[&str]) {
+fn look_up<G: Game>(game: &G, prober: &Prober<G>, fens: &[&str]) {
     for fen in fens {
         if let Ok(position) = game.parse_fen(fen) {
             let _ = prober.root(&position);

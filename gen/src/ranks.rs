@@ -36,6 +36,7 @@ pub use post::Wire;
 
 use crate::build::{BuildReport, Progress};
 use crate::clock::{self, thread_seconds};
+use crate::families::compiled_for_families;
 use crate::message;
 use crate::plan::{BuildOptions, What};
 use keeper::Keeper;
@@ -134,16 +135,27 @@ impl SpreadError {
     }
 }
 
-/// Builds tables together with all other ranks, which call it, too. Runs on the
-/// thread that owns the wire until all is done. On rank 0 `live` is called every other
-/// second, and `log` with lines for the log.
-///
-/// After an error the work of this rank may still be going on in other threads:
-/// the process is expected to end.
-///
-/// # Errors
-/// See [`SpreadError`].
-pub fn build_spread<G: Game + 'static>(
+compiled_for_families! {
+    /// Builds tables together with all other ranks, which call it, too. Runs on the
+    /// thread that owns the wire until all is done. On rank 0 `live` is called every other
+    /// second, and `log` with lines for the log.
+    ///
+    /// After an error the work of this rank may still be going on in other threads:
+    /// the process is expected to end.
+    ///
+    /// # Errors
+    /// See [`SpreadError`].
+    pub fn build_spread(
+        game,
+        what: What,
+        options: &SpreadOptions,
+        wire: &mut dyn Wire,
+        live: &mut dyn FnMut(&SpreadReport),
+        log: &dyn Fn(&str)
+    ) -> Result<SpreadReport, SpreadError> = build_by_ranks
+}
+
+fn build_by_ranks<G: Game + 'static>(
     game: &G,
     what: What,
     options: &SpreadOptions,
@@ -160,12 +172,21 @@ pub fn build_spread<G: Game + 'static>(
     serve(wire, host, threads, live, log, work)
 }
 
-/// Brings the tables of a game that any rank has together in the folder of
-/// rank 0; gives their paths there.
-///
-/// # Errors
-/// See [`SpreadError`].
-pub fn collect_spread<G: Game + 'static>(
+compiled_for_families! {
+    /// Brings the tables of a game that any rank has together in the folder of
+    /// rank 0; gives their paths there.
+    ///
+    /// # Errors
+    /// See [`SpreadError`].
+    pub fn collect_spread(
+        game,
+        options: &SpreadOptions,
+        wire: &mut dyn Wire,
+        log: &dyn Fn(&str)
+    ) -> Result<Vec<PathBuf>, SpreadError> = collect_by_ranks
+}
+
+fn collect_by_ranks<G: Game + 'static>(
     game: &G,
     options: &SpreadOptions,
     wire: &mut dyn Wire,

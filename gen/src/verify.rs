@@ -411,7 +411,7 @@ type Slice<'t> = (Material, Vec<(Metric, &'t Table)>);
 struct SliceCheck<'a, G: Game, R> {
     game: &'a G,
     rulebook: &'a R,
-    prober: &'a Prober<'a, G>,
+    prober: &'a Prober<G>,
     tables: Vec<(Metric, &'a Table)>,
     material: Material,
     /// The metric of proved distances of the same slice. Values are then compared with these, which says

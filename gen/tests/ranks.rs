@@ -74,7 +74,7 @@ fn build_options(dir: &Path, metrics: &[Metric]) -> BuildOptions {
 }
 
 /// Runs all ranks, each with its own options, to the end.
-fn run<G: Game + 'static>(game: &G, what: What, options: Vec<SpreadOptions>) -> Vec<Result<SpreadReport, SpreadError>> {
+fn run<G: Game>(game: &G, what: What, options: Vec<SpreadOptions>) -> Vec<Result<SpreadReport, SpreadError>> {
     std::thread::scope(|scope| {
         let ranks: Vec<_> = wires(options.len())
             .into_iter()
@@ -99,7 +99,7 @@ fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// Builds with one process and with ranks, in each way of sharing the work.
-fn same_bytes<G: Game + 'static>(game: &G, what: &str, metrics: &[Metric], ranks: &[usize], split: &[u64]) {
+fn same_bytes<G: Game>(game: &G, what: &str, metrics: &[Metric], ranks: &[usize], split: &[u64]) {
     let what: What = what.parse().unwrap();
     let alone = tempfile::tempdir().unwrap();
     let own = build_options(alone.path(), metrics);

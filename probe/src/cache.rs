@@ -1,13 +1,17 @@
 //! A cache of decoded blocks, shared by tables and bounded in bytes.
 //!
 //! A hit must stay cheap on many threads at once. Blocks of small tables, which every
-//! search through captures ends in, are therefore never evicted and read without any
-//! write to shared memory. The others sit behind one lock each, and the queue that
-//! decides on eviction (second chance) is touched only on a miss.
+//! search through captures ends in, and blocks that were asked to be warm are never
+//! evicted and read without any write to shared memory. The others sit behind one lock
+//! each, and the queue that decides on eviction (second chance) is touched only on a miss.
+//! A reader with memory of its own ([`Reader`]) passes even those locks by where it comes
+//! back to a block, and takes the memory of blocks that are evicted for those it decodes.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, TryLockError, Weak};
+
+use crate::reader::{Decoder, Reader};
 
 /// The byte budget of [`BlockCache::default`]: 64 MiB.
 pub const DEFAULT_CACHE_BYTES: u64 = 64 << 20;
@@ -46,6 +50,8 @@ struct Shared {
     kept: AtomicU64,
     misses: AtomicU64,
     evictions: AtomicU64,
+    /// Numbers given to the blocks of all tables so far.
+    numbers: AtomicU64,
     queue: Mutex<VecDeque<(Weak<BlockSlots>, usize)>>,
 }
 
@@ -53,6 +59,8 @@ struct Shared {
 #[derive(Debug)]
 pub(crate) struct BlockSlots {
     slots: Box<[Slot]>,
+    /// The number of the first block, among all blocks of the cache.
+    first: u64,
     small: bool,
     shared: Arc<Shared>,
 }
@@ -61,10 +69,18 @@ pub(crate) struct BlockSlots {
 #[derive(Debug, Default)]
 #[repr(align(64))]
 struct Slot {
-    kept: OnceLock<Box<[u8]>>,
-    evictable: RwLock<Option<Box<[u8]>>>,
+    kept: OnceLock<Arc<[u8]>>,
+    evictable: RwLock<Option<Arc<[u8]>>>,
     /// Read since the queue last came by.
     recent: AtomicBool,
+}
+
+/// How long a block that is put in stays.
+enum Stay {
+    /// For good, if all such blocks fill at most so many bytes.
+    Kept(u64),
+    /// Until it is evicted.
+    Evictable(Weak<BlockSlots>, usize),
 }
 
 impl Default for BlockCache {
@@ -84,6 +100,7 @@ impl BlockCache {
                 kept: AtomicU64::new(0),
                 misses: AtomicU64::new(0),
                 evictions: AtomicU64::new(0),
+                numbers: AtomicU64::new(0),
                 queue: Mutex::new(VecDeque::new()),
             }),
         }
@@ -104,6 +121,7 @@ impl BlockCache {
     pub(crate) fn slots(&self, count: usize, table_bytes: u64) -> Arc<BlockSlots> {
         Arc::new(BlockSlots {
             slots: std::iter::repeat_with(Slot::default).take(count).collect(),
+            first: self.shared.numbers.fetch_add(count as u64, Relaxed),
             small: table_bytes <= SMALL_TABLE_BYTES.max(self.shared.budget / SMALL_TABLE_PART),
             shared: Arc::clone(&self.shared),
         })
@@ -111,22 +129,28 @@ impl BlockCache {
 }
 
 impl BlockSlots {
-    /// Calls `read` with the bytes of a block, which `decode` gives if the cache does not hold them.
+    /// Calls `read` with the `length` bytes of a block, which `decode` writes if nobody holds them.
     /// `None` if there is no such block.
     ///
     /// # Errors
     /// Those of `decode`; nothing is then cached.
     #[inline]
-    pub(crate) fn read<R, E>(
+    pub(crate) fn read<D: Reader, R, E>(
         self: &Arc<Self>,
         block: usize,
-        decode: impl FnOnce() -> Result<Box<[u8]>, E>,
+        reader: &mut D,
+        length: impl FnOnce() -> usize,
+        decode: impl FnOnce(&mut Decoder, &mut [u8]) -> Result<(), E>,
         read: impl FnOnce(&[u8]) -> R,
     ) -> Result<Option<R>, E> {
         let Some(slot) = self.slots.get(block) else {
             return Ok(None);
         };
         if let Some(bytes) = slot.kept.get() {
+            return Ok(Some(read(bytes)));
+        }
+        let number = self.first + block as u64;
+        if let Some(bytes) = reader.held(number) {
             return Ok(Some(read(bytes)));
         }
         {
@@ -136,18 +160,21 @@ impl BlockSlots {
                 if !slot.recent.load(Relaxed) {
                     slot.recent.store(true, Relaxed);
                 }
+                reader.seen(number, bytes);
                 return Ok(Some(read(bytes)));
             }
         }
-        self.miss(block, slot, decode, read).map(Some)
+        self.miss(block, slot, reader, length(), decode, read).map(Some)
     }
 
     #[cold]
-    fn miss<R, E>(
+    fn miss<D: Reader, R, E>(
         self: &Arc<Self>,
         block: usize,
         slot: &Slot,
-        decode: impl FnOnce() -> Result<Box<[u8]>, E>,
+        reader: &mut D,
+        length: usize,
+        decode: impl FnOnce(&mut Decoder, &mut [u8]) -> Result<(), E>,
         read: impl FnOnce(&[u8]) -> R,
     ) -> Result<R, E> {
         // Held while decoding: threads that want the same block wait for it instead of decoding it too.
@@ -156,30 +183,88 @@ impl BlockSlots {
             return Ok(read(bytes));
         }
         self.shared.misses.fetch_add(1, Relaxed);
-        let bytes = decode()?;
+        reader.missed();
+        let bytes = reader.with_decoder(|decoder| decoder.block(length, decode))?;
         let result = read(&bytes);
-        let length = bytes.len() as u64;
-        if self.small && self.shared.reserve(length, None) {
+        let bytes_long = length as u64;
+        if self.small
+            && self
+                .shared
+                .reserve(bytes_long, Stay::Kept(self.shared.budget / 2), reader)
+        {
             // Cannot be set yet: it is set under the lock held here and was empty.
             let _ = slot.kept.set(bytes);
-        } else if self.shared.reserve(length, Some((Arc::downgrade(self), block))) {
+        } else if self
+            .shared
+            .reserve(bytes_long, Stay::Evictable(Arc::downgrade(self), block), reader)
+        {
             slot.recent.store(false, Relaxed);
             *place = Some(bytes);
+        } else {
+            reader.left_over(self.first + block as u64, bytes);
         }
         Ok(result)
+    }
+
+    /// Decodes a block unless it is held, and keeps it for good, as long as such blocks fill at most the
+    /// whole budget. `None` if there is no room (or no such block), else the bytes that it now takes.
+    ///
+    /// # Errors
+    /// Those of `decode`.
+    pub(crate) fn keep<D: Reader, E>(
+        &self,
+        block: usize,
+        reader: &mut D,
+        length: usize,
+        decode: impl FnOnce(&mut Decoder, &mut [u8]) -> Result<(), E>,
+    ) -> Result<Option<u64>, E> {
+        let Some(slot) = self.slots.get(block) else {
+            return Ok(None);
+        };
+        let mut place = slot.evictable.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bytes) = slot.kept.get() {
+            return Ok(Some(bytes.len() as u64));
+        }
+        let bytes = match place.take() {
+            Some(bytes) => {
+                // Counted again below, as bytes that are kept.
+                self.shared.bytes.fetch_sub(bytes.len() as u64, Relaxed);
+                bytes
+            }
+            None => {
+                self.shared.misses.fetch_add(1, Relaxed);
+                reader.with_decoder(|decoder| decoder.block(length, decode))?
+            }
+        };
+        let length = bytes.len() as u64;
+        if !self.shared.reserve(length, Stay::Kept(self.shared.budget), reader) {
+            return Ok(None);
+        }
+        let _ = slot.kept.set(bytes);
+        Ok(Some(length))
+    }
+
+    /// Whether a block is held by the cache.
+    pub(crate) fn holds(&self, block: usize) -> bool {
+        self.slots.get(block).is_some_and(|slot| {
+            slot.kept.get().is_some() || slot.evictable.try_read().is_ok_and(|place| place.is_some())
+        })
     }
 }
 
 impl Shared {
-    /// Makes room for `length` bytes and counts them. With a `place` the block may be evicted
-    /// later and is put in the queue, else it is kept. False if there can be no room.
+    /// Makes room for `length` bytes and counts them. False if there can be no room.
     ///
     /// The caller holds the lock of the new block's slot, so other slots are only tried here:
     /// one that is locked is in use and stays.
-    fn reserve(&self, length: u64, place: Option<(Weak<BlockSlots>, usize)>) -> bool {
+    fn reserve<D: Reader>(&self, length: u64, stay: Stay, reader: &mut D) -> bool {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = self.kept.load(Relaxed).saturating_add(length);
-        if length > self.budget || (place.is_none() && kept > self.budget / 2) {
+        let most_kept = match stay {
+            Stay::Kept(most) => most,
+            Stay::Evictable(..) => u64::MAX,
+        };
+        if length > self.budget || kept > most_kept {
             return false;
         }
         // Twice round gives every block its second chance and then takes it.
@@ -205,12 +290,13 @@ impl Shared {
             } else if let Some(bytes) = held.take() {
                 self.bytes.fetch_sub(bytes.len() as u64, Relaxed);
                 self.evictions.fetch_add(1, Relaxed);
+                reader.evicted(bytes);
             }
         }
         self.bytes.fetch_add(length, Relaxed);
-        match place {
-            Some(place) => queue.push_back(place),
-            None => self.kept.store(kept, Relaxed),
+        match stay {
+            Stay::Evictable(slots, block) => queue.push_back((slots, block)),
+            Stay::Kept(_) => self.kept.store(kept, Relaxed),
         }
         true
     }
@@ -232,13 +318,22 @@ impl Drop for BlockSlots {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reader::{Own, Passing};
 
-    fn block(fill: u8, length: usize) -> Result<Box<[u8]>, ()> {
-        Ok(vec![fill; length].into())
+    fn fill(at: usize) -> impl FnOnce(&mut Decoder, &mut [u8]) -> Result<(), ()> {
+        move |_, out| {
+            out.fill(at as u8);
+            Ok(())
+        }
+    }
+
+    fn first_by(slots: &Arc<BlockSlots>, at: usize, length: usize, reader: &mut impl Reader) -> u8 {
+        let read = slots.read(at, reader, || length, fill(at), |b| b[0]);
+        read.unwrap().unwrap()
     }
 
     fn first(slots: &Arc<BlockSlots>, at: usize, length: usize) -> u8 {
-        slots.read(at, || block(at as u8, length), |b| b[0]).unwrap().unwrap()
+        first_by(slots, at, length, &mut Passing)
     }
 
     #[test]
@@ -294,8 +389,9 @@ mod tests {
                 evictions: 0
             }
         );
-        assert_eq!(slots.read(0, || Err(7), |b| b[0]), Err(7));
-        assert_eq!(slots.read(1, || Err(7), |b| b[0]), Ok(None));
+        let broken = |_: &mut Decoder, _: &mut [u8]| Err(7);
+        assert_eq!(slots.read(0, &mut Passing, || 5, broken, |b| b[0]), Err(7));
+        assert_eq!(slots.read(1, &mut Passing, || 5, broken, |b| b[0]), Ok(None));
     }
 
     #[test]
@@ -309,12 +405,19 @@ mod tests {
                 let (cache, tables) = (&cache, &tables);
                 scope.spawn(move || {
                     let mut state = thread + 1;
+                    let mut own = Own::default();
                     for _ in 0..20_000 {
                         state = state
                             .wrapping_mul(6_364_136_223_846_793_005)
                             .wrapping_add(1_442_695_040_888_963_407);
                         let (table, at) = ((state >> 33) % 3, (state >> 40) % 40);
-                        assert_eq!(u64::from(first(&tables[table as usize], at as usize, 1000)), at);
+                        let table = &tables[table as usize];
+                        let found = if thread % 2 == 0 {
+                            first(table, at as usize, 1000)
+                        } else {
+                            first_by(table, at as usize, 1000, &mut own)
+                        };
+                        assert_eq!(u64::from(found), at);
                         assert!(cache.stats().bytes <= 8_000);
                     }
                 });
@@ -322,5 +425,43 @@ mod tests {
         });
         drop(tables);
         assert_eq!(cache.stats().bytes, 0);
+    }
+
+    #[test]
+    fn warm_blocks_stay_and_fill_the_whole_budget() {
+        let cache = BlockCache::new(10_000);
+        let slots = cache.slots(100, u64::MAX);
+        // Some are there already, and become kept ones.
+        (0..5).for_each(|at| assert_eq!(first(&slots, at, 1000), at as u8));
+        for at in 0..10 {
+            assert_eq!(slots.keep(at, &mut Passing, 1000, fill(at)), Ok(Some(1000)));
+        }
+        assert_eq!(slots.keep(10, &mut Passing, 1000, fill(10)), Ok(None));
+        assert_eq!(slots.keep(3, &mut Passing, 1000, fill(99)), Ok(Some(1000)));
+        assert_eq!(cache.stats().bytes, 10_000);
+        let misses = cache.stats().misses;
+        (0..100).for_each(|at| assert_eq!(first(&slots, at, 1000), at as u8));
+        assert_eq!(cache.stats().misses, misses + 90);
+        (0..10).for_each(|at| assert!(slots.holds(at)));
+        assert!(!slots.holds(10) && !slots.holds(100));
+        drop(slots);
+        assert_eq!(cache.stats().bytes, 0);
+        assert_eq!(cache.shared.kept.load(Relaxed), 0);
+    }
+
+    #[test]
+    fn a_reader_of_its_own_comes_back_without_the_cache() {
+        let cache = BlockCache::new(0);
+        let slots = cache.slots(100, u64::MAX);
+        let mut own = Own::default();
+        for _ in 0..10 {
+            assert_eq!(first_by(&slots, 7, 1000, &mut own), 7);
+        }
+        assert_eq!(cache.stats().misses, 1);
+        // Another table's block of the same place is another block.
+        let other = cache.slots(100, u64::MAX);
+        let read = other.read(7, &mut own, || 1000, fill(8), |b| b[0]);
+        assert_eq!(read, Ok(Some(8)));
+        assert_eq!(first_by(&slots, 7, 1000, &mut own), 7);
     }
 }

@@ -136,6 +136,7 @@ impl Score {
     /// A win or loss that the fifty-move rule makes a draw.
     const SPOILT: u16 = 1 << 13;
 
+    #[doc(hidden)]
     /// A win in `distance` plies (at most [`Score::MAX_DISTANCE`]).
     #[inline(always)]
     #[must_use]
@@ -144,6 +145,7 @@ impl Score {
         Self(Self::WIN | distance)
     }
 
+    #[doc(hidden)]
     /// A loss in `distance` plies (at most [`Score::MAX_DISTANCE`]).
     #[inline(always)]
     #[must_use]
@@ -162,6 +164,7 @@ impl Score {
         }
     }
 
+    #[doc(hidden)]
     /// The word itself: the distance in the low 12 bits, then one bit that is
     /// always 0, one for a win or loss that the fifty-move rule spoils, then 0
     /// for a draw, 1 for a win, 2 for a loss.
@@ -171,6 +174,7 @@ impl Score {
         self.0
     }
 
+    #[doc(hidden)]
     /// The inverse of [`Score::to_bits`].
     #[inline(always)]
     #[must_use]
@@ -178,6 +182,7 @@ impl Score {
         Self(bits & !(1 << 12))
     }
 
+    #[doc(hidden)]
     /// The win or loss as one that the fifty-move rule spoils: a cursed win or
     /// a blessed loss. A draw stays one.
     #[inline(always)]
@@ -197,6 +202,7 @@ impl Score {
         self.0 & Self::SPOILT != 0
     }
 
+    #[doc(hidden)]
     /// The score under the fifty-move rule: spoilt if the distance to the next
     /// conversion is too long.
     #[inline(always)]
@@ -250,6 +256,7 @@ impl Score {
         self.0 & Self::MAX_DISTANCE
     }
 
+    #[doc(hidden)]
     /// Larger is better for the side to move: short wins, long wins, the same
     /// of spoilt ones, draws, long spoilt losses, short ones, long losses,
     /// short losses.
@@ -265,6 +272,7 @@ impl Score {
         }
     }
 
+    #[doc(hidden)]
     /// The better of two scores for the side to move, if there are two.
     #[inline(always)]
     #[must_use]
@@ -281,6 +289,7 @@ impl Score {
         Value50::new(self.value(), self.is_spoilt())
     }
 
+    #[doc(hidden)]
     /// What a move is worth to the mover if it leads to a position of this
     /// score (for the other side). `zeroing`: the move is a conversion.
     #[inline(always)]

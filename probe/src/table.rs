@@ -1,17 +1,16 @@
 //! One table file.
 
-use std::borrow::Cow;
-use std::cell::RefCell;
 use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use zstd::zstd_safe::{self, DCtx, DDict};
+use zstd::zstd_safe::{self, DDict};
 
 use crate::cache::{BlockCache, BlockSlots};
 use crate::format::{Block, FILE_CHECKSUM_BYTES, FormatError, Header, PaletteEntry, file_checksum};
 use crate::pack::{Code, PackError, Packing, Places};
+use crate::reader::{Decoder, Passing, Reader};
 use crate::score::Score;
 use crate::storage::{Backend, Storage, read_at};
 
@@ -131,19 +130,14 @@ impl std::fmt::Debug for Table {
 /// Bytes read at first: more than most headers have.
 const FIRST_READ: u64 = 4096;
 
-thread_local! {
-    /// A context is some 100 KB and takes longer to set up than a block to decode.
-    static CONTEXT: RefCell<DCtx<'static>> = RefCell::new(DCtx::create());
-}
-
 impl Table {
-    /// Maps a table and checks its header and length, not its blocks: each is checked when it is decoded.
-    /// Decoded blocks are kept in `cache`.
+    /// Opens a table with [`Backend::default`] and checks its header and length, not its blocks: each is
+    /// checked when it is decoded. Decoded blocks are kept in `cache`.
     ///
     /// # Errors
     /// [`TableError::Open`] if the file cannot be read, [`TableError::Format`] if it is no whole table.
     pub fn open(path: impl AsRef<Path>, cache: &BlockCache) -> Result<Self, TableError> {
-        Self::open_with(path, cache, Backend::Mmap)
+        Self::open_with(path, cache, Backend::default())
     }
 
     /// As [`Table::open`], with a choice of how the file is read.
@@ -183,6 +177,29 @@ impl Table {
         }
         .map_err(format_error)?;
         let storage = Storage::new(file, backend).map_err(open_error)?;
+        Self::of(path, header, storage, cache)
+    }
+
+    /// A table whose whole file is in memory, such as one that is part of the program. `path` names it in
+    /// errors and need not exist.
+    ///
+    /// # Errors
+    /// [`TableError::Format`] if the bytes are no whole table.
+    pub fn from_bytes(path: impl AsRef<Path>, bytes: &'static [u8], cache: &BlockCache) -> Result<Self, TableError> {
+        let path = path.as_ref();
+        let header = Header::parse(bytes).map_err(|source| TableError::Format {
+            path: path.to_owned(),
+            source,
+        })?;
+        Self::of(path, header, Storage::Memory(bytes), cache)
+    }
+
+    /// A table of a header that was read from its storage.
+    fn of(path: &Path, header: Header, storage: Storage, cache: &BlockCache) -> Result<Self, TableError> {
+        let format_error = |source| TableError::Format {
+            path: path.to_owned(),
+            source,
+        };
         let (have, need) = (storage.len(), header.file_bytes());
         if have < need {
             return Err(format_error(FormatError::Truncated { have, need }));
@@ -243,6 +260,7 @@ impl Table {
         &self.path
     }
 
+    #[doc(hidden)]
     /// The checked header.
     #[must_use]
     pub fn header(&self) -> &Header {
@@ -259,7 +277,7 @@ impl Table {
         // A checked header knows of at least so many bytes.
         let end = self.storage.len() - FILE_CHECKSUM_BYTES as u64;
         let sums = file_checksum(self.storage.reader(end))
-            .and_then(|sum| Ok(*self.storage.bytes(end, FILE_CHECKSUM_BYTES)? == sum));
+            .and_then(|sum| Ok(*self.storage.bytes(end, FILE_CHECKSUM_BYTES, &mut Vec::new())? == sum));
         self.storage.advise(false);
         match sums {
             Ok(true) => Ok(()),
@@ -274,12 +292,14 @@ impl Table {
         }
     }
 
+    #[doc(hidden)]
     /// Tells the system that the file will be read from front to back, as by [`Table::read_codes`] block
     /// after block; it then reads ahead. Tables are opened for random reads.
     pub fn advise_sequential(&self) {
         self.storage.advise(true);
     }
 
+    #[doc(hidden)]
     /// The code of an entry: which of the first values of the palette it holds.
     /// Meaningless for a free entry.
     ///
@@ -287,20 +307,21 @@ impl Table {
     /// [`TableError::Absent`] if there is no such entry, [`TableError::Block`] if its block is damaged.
     #[inline]
     pub fn code(&self, side: usize, index: u64) -> Result<u16, TableError> {
-        self.find(side, index).map(|(code, _)| code)
+        self.find(side, index, &mut Passing).map(|(code, _)| code)
     }
 
+    #[doc(hidden)]
     /// The value and distance (in plies) of an entry. Meaningless for a free entry.
     ///
     /// # Errors
     /// [`TableError::Absent`] if there is no such entry, [`TableError::Block`] if its block is damaged.
     #[inline]
     pub fn entry(&self, side: usize, index: u64) -> Result<Score, TableError> {
-        self.find(side, index).map(|(_, score)| score)
+        self.find(side, index, &mut Passing).map(|(_, score)| score)
     }
 
     #[inline]
-    fn find(&self, side: usize, index: u64) -> Result<(u16, Score), TableError> {
+    fn find<D: Reader>(&self, side: usize, index: u64, reader: &mut D) -> Result<(u16, Score), TableError> {
         let Some(layout) = self.layouts.get(side).filter(|l| index < l.places.entries()) else {
             return Err(self.absent(side, "entry", index));
         };
@@ -309,13 +330,13 @@ impl Table {
         let code = if layout.packing.stores() {
             // Below the capacity of a block, hence far below 2^32.
             let position = (place - block * layout.capacity) as usize;
-            let decode = || self.read_block(side, block).map(Vec::into_boxed_slice);
             let slot = layout.first_slot + block as usize;
-            match self
-                .slots
-                .read(slot, decode, |packed| layout.packing.get(packed, position))?
-                .flatten()
-            {
+            let length = || self.packed_bytes(side, block);
+            let decode = |decoder: &mut Decoder, out: &mut [u8]| self.decode_into(side, block, decoder, out);
+            let read = self.slots.read(slot, reader, length, decode, |packed| {
+                layout.packing.get(packed, position)
+            });
+            match read?.flatten() {
                 Some(code) => code,
                 None => return Err(self.absent(side, "entry", index)),
             }
@@ -334,43 +355,99 @@ impl Table {
         }
     }
 
+    /// As [`Table::entry`], by a reader with memory of its own.
+    #[inline]
+    pub(crate) fn entry_by<D: Reader>(&self, side: usize, index: u64, reader: &mut D) -> Result<Score, TableError> {
+        self.find(side, index, reader).map(|(_, score)| score)
+    }
+
+    /// Decodes every block that the cache does not hold and keeps all for good, as long as the cache and
+    /// `room` have room. Takes the bytes that these blocks fill from `room`; false if there was not enough.
+    pub(crate) fn keep_blocks<D: Reader>(&self, room: &mut u64, reader: &mut D) -> Result<bool, TableError> {
+        for (side, layout) in self.layouts.iter().enumerate() {
+            for block in 0..self.header.blocks(side).len() as u64 {
+                let length = self.packed_bytes(side, block);
+                if length as u64 > *room {
+                    return Ok(false);
+                }
+                let decode = |decoder: &mut Decoder, out: &mut [u8]| self.decode_into(side, block, decoder, out);
+                let slot = layout.first_slot + block as usize;
+                match self.slots.keep(slot, reader, length, decode)? {
+                    Some(bytes) => *room = room.saturating_sub(bytes),
+                    None => return Ok(false),
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Tells the system that the block of an entry will be read soon, unless the cache holds it.
+    pub(crate) fn prefetch(&self, side: usize, index: u64) {
+        let Some(layout) = self.layouts.get(side).filter(|l| index < l.places.entries()) else {
+            return;
+        };
+        let block = layout.places.of(index) / layout.capacity;
+        let found = self.header.blocks(side).get(block as usize);
+        if let Some(place) = found.filter(|_| !self.slots.holds(layout.first_slot + block as usize)) {
+            self.storage.will_need(place.offset, place.stored_bytes as usize);
+        }
+    }
+
+    /// Bytes of a decoded block; 0 if there is no such block.
+    fn packed_bytes(&self, side: usize, block: u64) -> usize {
+        let found = self.header.blocks(side).get(block as usize);
+        found.map_or(0, |place| place.packed_bytes as usize)
+    }
+
+    #[doc(hidden)]
     /// What each code of `side` stands for, by the code; empty if there is no such side.
     #[must_use]
     pub fn scores(&self, side: usize) -> &[Score] {
         self.layouts.get(side).map_or(&[], |layout| &layout.scores)
     }
 
+    #[doc(hidden)]
     /// Decodes one block, past the cache: its packed codes ([`Packing`]).
     ///
     /// # Errors
     /// [`TableError::Absent`] if there is no such block, [`TableError::Block`] if it is damaged.
     pub fn read_block(&self, side: usize, block: u64) -> Result<Vec<u8>, TableError> {
+        let mut packed = vec![0; self.packed_bytes(side, block)];
+        Passing.with_decoder(|decoder| self.decode_into(side, block, decoder, &mut packed))?;
+        Ok(packed)
+    }
+
+    /// Decodes a block into memory of its packed length.
+    fn decode_into(&self, side: usize, block: u64, decoder: &mut Decoder, out: &mut [u8]) -> Result<(), TableError> {
         let found = usize::try_from(block)
             .ok()
-            .and_then(|b| self.header.blocks(side).get(b));
+            .and_then(|block| self.header.blocks(side).get(block));
         let Some(place) = found else {
             return Err(self.absent(side, "block", block));
         };
-        self.decode(place).map_err(|what| self.fault(side, block, what))
+        self.decode(place, decoder, out)
+            .map_err(|what| self.fault(side, block, what))
     }
 
-    fn decode(&self, block: &Block) -> Result<Vec<u8>, BlockFault> {
+    fn decode(&self, block: &Block, decoder: &mut Decoder, out: &mut [u8]) -> Result<(), BlockFault> {
+        let Decoder { context, stored, .. } = decoder;
         // The header was checked against the length of the file, so these bytes were there once.
-        let stored = self.storage.bytes(block.offset, block.stored_bytes as usize);
+        let stored = self.storage.bytes(block.offset, block.stored_bytes as usize, stored);
         let stored = stored.map_err(|error| BlockFault::Read(error.to_string()))?;
-        if crc32fast::hash(&stored) != block.crc {
+        if crc32fast::hash(stored) != block.crc {
             return Err(BlockFault::Checksum);
         }
         if block.is_raw() {
-            return Ok(Cow::into_owned(stored));
+            out.copy_from_slice(stored);
+            return Ok(());
         }
-        let mut packed = vec![0; block.packed_bytes as usize];
-        let outcome = CONTEXT.with_borrow_mut(|context| match &self.dictionary {
-            Some(dictionary) => context.decompress_using_ddict(&mut packed[..], &stored[..], dictionary),
-            None => context.decompress(&mut packed[..], &stored[..]),
-        });
+        let need = out.len();
+        let outcome = match &self.dictionary {
+            Some(dictionary) => context.decompress_using_ddict(out, stored, dictionary),
+            None => context.decompress(out, stored),
+        };
         match outcome {
-            Ok(have) if have == packed.len() => Ok(packed),
+            Ok(have) if have == need => Ok(()),
             Ok(have) => Err(BlockFault::Length {
                 have,
                 need: block.packed_bytes,
@@ -379,6 +456,7 @@ impl Table {
         }
     }
 
+    #[doc(hidden)]
     /// The entries whose codes block `block` of `side` holds; for a side that stores nothing there are no
     /// blocks, and every code is 0.
     ///
@@ -394,6 +472,7 @@ impl Table {
         }
     }
 
+    #[doc(hidden)]
     /// Decodes the codes of one block's entries, past the cache, into `out`, which is made as long as they are.
     ///
     /// # Errors

@@ -90,7 +90,7 @@ fn assert_sound(game: &Game, what: Option<&str>, folder: &Folder) {
 }
 
 /// What the moves of a position say that it is worth.
-fn forward(prober: &Prober<'_, Game>, position: &Position, metric: Metric) -> Score {
+fn forward(prober: &Prober<Game>, position: &Position, metric: Metric) -> Score {
     let game = prober.game();
     let worth = game.legal_moves(position).into_iter().map(|played| {
         let score = prober.score(&game.after(position, &played), metric).unwrap();
@@ -238,7 +238,7 @@ struct Passed {
 }
 
 impl Passed {
-    fn look(&mut self, prober: &Prober<'_, Game>, board: &Board, turn: Colour) {
+    fn look(&mut self, prober: &Prober<Game>, board: &Board, turn: Colour) {
         let game = prober.game();
         let position = game.generator().position(board, turn);
         let legal = game.legal_moves(&position);

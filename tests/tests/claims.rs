@@ -305,7 +305,7 @@ fn chess_claims_agree_with_plain_loops() {
     let game = games.chess("e-chess").unwrap();
     let folder = Folder::with(game, "KPvK", &[Metric::Dtw]);
     let tables = folder.tables();
-    let prober: Prober<'_, chess::Game> = tables.prober(game).unwrap();
+    let prober: Prober<chess::Game> = tables.prober(game).unwrap();
     let (mut all, mut near) = (Counted::default(), Counted::default());
     chess_positions(game, &['K', 'P'], 'w', &mut |position, squares| {
         let score = prober.score(position, Metric::Dtw).unwrap();

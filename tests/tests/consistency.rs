@@ -8,7 +8,7 @@ use petrov_tests::{FOUR_GAMES, Folder, Random, armies, for_each_placement, game,
 
 struct Checker<'t> {
     game: &'t Game,
-    prober: Prober<'t, Game>,
+    prober: Prober<Game>,
     positions: u64,
     errors: Vec<String>,
 }

@@ -4,7 +4,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use petrov_games::draughts::{Game, Position};
-use petrov_probe::{Metric, Prober, Value};
+use petrov_probe::{Metric, Node, Prober, Value};
 use petrov_tests::{Folder, Random, armies, game};
 
 thread_local! {
@@ -43,12 +43,36 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-fn values(prober: &Prober<'_, Game>, positions: &[Position], values: &mut [Value]) -> u64 {
+fn values(prober: &Prober<Game>, positions: &[Position], values: &mut [Value]) -> u64 {
     let before = ALLOCATIONS.with(Cell::get);
     for (position, value) in positions.iter().zip(values) {
         *value = prober.value(position).unwrap();
     }
     ALLOCATIONS.with(Cell::get) - before
+}
+
+/// A handle allocates nothing either, whatever it answers: values, captures first, not in a table.
+fn check_handle(prober: &Prober<Game>, positions: &[Position], expected: &[Value]) {
+    let mut handle = prober.handle();
+    let start = prober.game().start();
+    let mut found = vec![Value::Draw; positions.len()];
+    for warm in [false, true] {
+        let before = ALLOCATIONS.with(Cell::get);
+        for (position, value) in positions.iter().zip(&mut found) {
+            if let Some(known) = handle.value(position).unwrap() {
+                *value = known;
+            }
+            if let Node::Value(node) = handle.node(position).unwrap() {
+                *value = node;
+            }
+        }
+        assert_eq!(handle.node(&start).unwrap(), Node::NotInTable);
+        assert_eq!(handle.value(&start).unwrap(), None);
+        let allocations = ALLOCATIONS.with(Cell::get) - before;
+        assert!(!warm || allocations == 0, "{allocations} allocations");
+        assert_eq!(found, expected);
+        assert_eq!(handle.stats().probes % 2, 0);
+    }
 }
 
 fn check(name: &str, pieces: u8) {
@@ -76,6 +100,10 @@ fn check(name: &str, pieces: u8) {
     warm.fill(Value::Draw);
     assert_eq!(values(&prober, &positions, &mut warm), 0, "allocations in {name}");
     assert_eq!(warm, cold);
+    check_handle(&prober, &positions, &cold);
+    let filled = prober.unpack(pieces, 64 << 20).unwrap();
+    assert_eq!(filled.asked, filled.done);
+    check_handle(&prober, &positions, &cold);
 
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..2)

@@ -84,7 +84,7 @@ fn check_counts(oracle: &Oracle) -> Vec<String> {
     bad
 }
 
-fn check_sample(oracle: &Oracle, prober: &Prober<'_, Game>, sample: &Json) -> Vec<String> {
+fn check_sample(oracle: &Oracle, prober: &Prober<Game>, sample: &Json) -> Vec<String> {
     let game = &oracle.game;
     let fen = sample["fen"].as_str().unwrap();
     let position = game.parse_fen(fen).unwrap();

@@ -78,13 +78,7 @@ impl CodeSource for Codes {
 }
 
 /// Whether a changed value would make no difference, as captures decide; worked out by legal moves alone.
-fn captures_decide<G: Game>(
-    game: &G,
-    prober: &Prober<'_, G>,
-    position: &G::Position,
-    metric: Metric,
-    to: Score,
-) -> bool {
+fn captures_decide<G: Game>(game: &G, prober: &Prober<G>, position: &G::Position, metric: Metric, to: Score) -> bool {
     with_rulebook!(game, rulebook => {
         let mut best = None;
         for played in game.legal_moves(position) {

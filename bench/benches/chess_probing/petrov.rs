@@ -11,7 +11,7 @@ use crate::positions::Positions;
 use crate::{Failure, Library};
 
 pub(crate) struct Petrov {
-    prober: Prober<'static, Game>,
+    prober: Prober<Game>,
     positions: Vec<Position>,
 }
 

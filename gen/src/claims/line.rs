@@ -19,7 +19,7 @@ pub struct LinePly {
 /// # Errors
 /// As [`Prober::score`].
 pub fn best_line<G: Game>(
-    prober: &Prober<'_, G>,
+    prober: &Prober<G>,
     position: &G::Position,
     metric: Metric,
 ) -> Result<Vec<LinePly>, ProbeError> {

@@ -76,9 +76,9 @@ impl Said {
 pub(super) struct Scan<'a, G: Game, R> {
     pub(super) game: &'a G,
     pub(super) rulebook: &'a R,
-    pub(super) prober: &'a Prober<'a, G>,
+    pub(super) prober: &'a Prober<G>,
     /// The game that it is compared with.
-    pub(super) other: Option<&'a Prober<'a, G>>,
+    pub(super) other: Option<&'a Prober<G>>,
     pub(super) claim: &'a Claim,
     pub(super) progress: &'a Progress,
 }

@@ -5,6 +5,7 @@ use petrov_probe::Metric;
 
 use super::schedule::{self, Shape, shape};
 use super::{SpreadOptions, run};
+use crate::families::compiled_for_families;
 use crate::plan::{BuildOptions, Pass, Plan, SECONDS_PER_POSITION, kept_bytes, unit_bytes};
 
 /// How ranks divide the work on a slice.
@@ -86,10 +87,14 @@ const WRITING: f64 = 0.3;
 /// spread, as a part of the work.
 const IMBALANCE: f64 = 1.1;
 
-/// Estimates what a build by several ranks will take. Threads and memory of the
-/// options are those of a rank.
-#[must_use]
-pub fn spread_plan<G: Game>(game: &G, plan: &Plan, options: &BuildOptions, ranks: usize) -> SpreadPlan {
+compiled_for_families! {
+    /// Estimates what a build by several ranks will take. Threads and memory of the
+    /// options are those of a rank.
+    #[must_use]
+    pub fn spread_plan(game, plan: &Plan, options: &BuildOptions, ranks: usize) -> SpreadPlan = estimate
+}
+
+fn estimate<G: Game>(game: &G, plan: &Plan, options: &BuildOptions, ranks: usize) -> SpreadPlan {
     let ranks = ranks.max(1);
     let spread = SpreadOptions {
         build: options.clone(),
