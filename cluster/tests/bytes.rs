@@ -211,6 +211,62 @@ fn killed_and_started_again() {
     assert_same(place.path(), alone.path(), &format!("after {kills} kills"));
 }
 
+/// A split unit goes on from the ply that was kept, also with another number of ranks.
+#[test]
+fn a_split_unit_goes_on_from_its_ply() {
+    let wanted = Wanted {
+        game: "english",
+        what: "KKKvKKK",
+        metrics: &[Wld],
+    };
+    let alone = TempDir::new().unwrap();
+    wanted.build(alone.path(), 2);
+    let place = TempDir::new().unwrap();
+    let folder = place.path().display().to_string();
+    let mut command = wanted.cluster(2, &folder, SPLIT[0]);
+    let mut mpirun = command
+        .args(["--checkpoint", "0.001"])
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let states = || -> Vec<String> {
+        let kept = std::fs::read_dir(place.path().join("english/checkpoint"));
+        let kept = kept.into_iter().flatten().flatten();
+        let names = kept.filter_map(|entry| entry.file_name().into_string().ok());
+        names.filter(|name| name.starts_with("KKKvKKK.wld.")).collect()
+    };
+    // The first state is whole once one of its files makes way for the next.
+    let start = Instant::now();
+    let mut first = Vec::new();
+    loop {
+        assert!(start.elapsed() < Duration::from_secs(120));
+        assert!(mpirun.try_wait().unwrap().is_none(), "ended without a checkpoint");
+        let now = states();
+        if first.iter().any(|name| !now.contains(name)) {
+            break;
+        }
+        first = now;
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    for rank in ranks_of(&mpirun) {
+        kill_process(rank, Signal::KILL).unwrap();
+    }
+    assert!(!mpirun.wait().unwrap().success());
+    let mut again = common::cluster(
+        3,
+        &["--tables", &folder, "gen", "english", "KKKvKKK", "--metric", "wld"],
+    );
+    again.args(["--threads", "1", "--split-from", "0"]);
+    let output = common::output(&mut again);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(
+        said.contains("KKKvKKK: unit 0 goes on from a checkpoint at ply "),
+        "{said}"
+    );
+    assert_same(place.path(), alone.path(), "after going on from a ply");
+}
+
 /// `kill` and Ctrl-C reach mpirun, which tells the ranks.
 #[test]
 fn stopped_ranks_leave_whole_tables() {

@@ -10,8 +10,9 @@ use serde::de::DeserializeOwned;
 pub(crate) struct MessageError(#[from] bincode::error::DecodeError);
 
 fn config() -> impl bincode::config::Config {
-    // Lengths from outside must not ask for memory without end.
-    bincode::config::standard().with_limit::<{ 1 << 30 }>()
+    // A length must not ask for memory without end. All that is read here was
+    // written by this program, and files are checked before.
+    bincode::config::standard().with_limit::<{ 1 << 36 }>()
 }
 
 /// A message, followed by bytes that are taken as they are.

@@ -29,6 +29,10 @@ pub(super) struct Keeper {
     ending: Condvar,
 }
 
+/// Pages are written in files of some hundred megabytes at most, as each is made
+/// in memory.
+const PAGES_TO_A_FILE: usize = 1024;
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -71,9 +75,11 @@ impl Keeper {
             if new.is_empty() {
                 continue;
             }
-            // The table may have been finished meanwhile.
-            folder.write(&open.label, &checkpoint::pages(&new))?;
-            open.kept.extend(new.iter().map(|(name, _)| (name.side, name.page)));
+            // The table may have been finished meanwhile, which does no harm.
+            for pages in new.chunks(PAGES_TO_A_FILE) {
+                folder.write(&open.label, &checkpoint::pages(pages))?;
+                open.kept.extend(pages.iter().map(|(name, _)| (name.side, name.page)));
+            }
         }
         self.tidy(folder, &mut slices);
         Ok(())

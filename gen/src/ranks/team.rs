@@ -133,33 +133,39 @@ impl Crew for RowCrew<'_> {
     }
 
     fn keep_state(&self, state: UnitState) {
-        let label = Label {
-            holds: Holds::State {
-                unit: *lock(&self.unit),
-                frame: state.frame,
-                blocks: state.blocks.iter().map(|(half, number, _)| (*half, *number)).collect(),
-            },
-            ..self.label.clone()
-        };
-        let blocks: KeptBlocks = state
-            .blocks
-            .into_par_iter()
-            .map(|(half, number, bytes)| {
-                let packed = zstd::bulk::compress(&bytes, 1).expect("compressing in memory");
-                (half, number, packed)
-            })
-            .collect();
-        let written = match self.keeper.save_state(&label, &message::encode(&blocks, &[])) {
-            Ok(written) => written,
-            Err(error) => self.fail(error.to_string()),
-        };
+        let unit = *lock(&self.unit);
+        let mut written = Vec::new();
+        for blocks in state.blocks.chunks(BLOCKS_TO_A_FILE) {
+            let label = Label {
+                holds: Holds::State {
+                    unit,
+                    frame: state.frame,
+                    blocks: blocks.iter().map(|(half, number, _)| (*half, *number)).collect(),
+                },
+                ..self.label.clone()
+            };
+            let blocks: KeptBlocks = blocks
+                .par_iter()
+                .map(|(half, number, bytes)| {
+                    let packed = zstd::bulk::compress(bytes, 1).expect("compressing in memory");
+                    (*half, *number, packed)
+                })
+                .collect();
+            match self.keeper.save_state(&label, &message::encode(&blocks, &[])) {
+                Ok(path) => written.extend(path),
+                Err(error) => self.fail(error.to_string()),
+            }
+        }
         // Only when every rank has kept its part is the one before needed no
         // more.
         self.post.meet();
-        let old = std::mem::replace(&mut *lock(&self.files), written.into_iter().collect());
+        let old = std::mem::replace(&mut *lock(&self.files), written);
         remove(&old);
     }
 }
+
+/// Blocks are of some megabytes, and a file is made in memory.
+const BLOCKS_TO_A_FILE: usize = 64;
 
 fn remove(files: &[PathBuf]) {
     for file in files {
