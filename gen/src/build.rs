@@ -245,25 +245,52 @@ pub(crate) struct Writing {
 
 /// Steps whose tables are written while the next slice is solved: one makes up
 /// for what only one thread can do, more would need more memory.
-pub(crate) const STEPS_WRITTEN_BESIDE: usize = 1;
+const STEPS_WRITTEN_BESIDE: usize = 1;
 
 impl Writing {
-    /// The tables of a step are to be written.
-    pub(crate) fn begin(&self) {
+    /// Has the tables of a step written while the work goes on. The slice has
+    /// just been solved or loaded; that took `solve_seconds`. `then` gets whether all went well.
+    #[expect(clippy::too_many_arguments, reason = "what is written, and what is known of it")]
+    pub(crate) fn spawn<'s, G: Game, R: Rulebook>(
+        &'s self,
+        scope: &rayon::Scope<'s>,
+        writer: &'s TableWriter<'s, G, R>,
+        pass: &Pass,
+        step: &'s Step,
+        material: Material,
+        sides: Vec<Arc<Side<R::Set>>>,
+        solve_seconds: f64,
+        then: impl FnOnce(&Result<(), String>) + Send + 's,
+    ) {
+        // Counted once: for the metric that was solved, if it is written.
+        let metrics = step.write.iter().map(|table| table.metric);
+        let solved_here = metrics.max_by_key(|metric| *metric == pass.metric);
         self.under_way.fetch_add(1, Relaxed);
+        scope.spawn(move |_| {
+            let mut all = Ok(());
+            for table in &step.write {
+                let mut report = writer.write(material, table, &sides);
+                match &mut report {
+                    Ok(report) if solved_here == Some(table.metric) => report.solve_cpu_seconds = solve_seconds,
+                    Ok(_) => (),
+                    Err(error) => all = Err(error.to_string()),
+                }
+                self.written.lock().unwrap_or_else(PoisonError::into_inner).push(report);
+            }
+            drop(sides);
+            then(&all);
+            self.under_way.fetch_sub(1, Release);
+        });
     }
 
-    /// One of them is.
-    pub(crate) fn add(&self, written: Result<TableReport, BuildError>) {
-        self.written
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(written);
-    }
-
-    /// All of them are.
-    pub(crate) fn end(&self) {
-        self.under_way.fetch_sub(1, Release);
+    /// Waits until the next step may begin. A single thread does one thing
+    /// after the other.
+    pub(crate) fn wait_for_room(&self) {
+        self.wait(if rayon::current_num_threads() > 1 {
+            STEPS_WRITTEN_BESIDE
+        } else {
+            0
+        });
     }
 
     /// Waits until no more than so many steps are under way; helps meanwhile.
@@ -377,48 +404,12 @@ impl<'a, G: Game, R: Rulebook> Builder<'a, G, R> {
         let solve_seconds = if step.load.is_some() { 0.0 } else { meter.seconds() };
         self.report.solve_cpu_seconds += solve_seconds;
         if !step.write.is_empty() {
-            // Counted once: for the metric that was solved, if it is written.
-            let solved_here = step
-                .write
-                .iter()
-                .map(|table| table.metric)
-                .max_by_key(|metric| *metric == pass.metric);
-            let sides: Vec<Arc<Side<R::Set>>> = material
-                .views()
-                .iter()
-                .map(|view| {
-                    let (own, opp) = material.armies(*view);
-                    let side = solved.get(&own, &opp);
-                    side.expect("the slice has just been solved or loaded").clone()
-                })
-                .collect();
-            writing.begin();
-            scope.spawn(move |_| {
-                for table in &step.write {
-                    let mut report = writer.write(material, table, &sides);
-                    if let Ok(report) = &mut report
-                        && solved_here == Some(table.metric)
-                    {
-                        report.solve_cpu_seconds = solve_seconds;
-                    }
-                    writing.add(report);
-                }
-                drop(sides);
-                writing.end();
-            });
+            let sides = solved.slice(material);
+            writing.spawn(scope, writer, pass, step, material, sides, solve_seconds, |_| ());
         }
-        // A single thread does one thing after the other.
-        writing.wait(if rayon::current_num_threads() > 1 {
-            STEPS_WRITTEN_BESIDE
-        } else {
-            0
-        });
+        writing.wait_for_room();
         for dropped in &step.drop {
-            let material = self.plan.slices[*dropped].material;
-            for view in material.views() {
-                let (own, opp) = material.armies(*view);
-                solved.remove(&own, &opp);
-            }
+            solved.remove_slice(self.plan.slices[*dropped].material);
         }
         Ok(())
     }
@@ -435,20 +426,7 @@ impl<'a, G: Game, R: Rulebook> Builder<'a, G, R> {
             self.report.write_cpu_seconds += table.write_cpu_seconds;
             self.report.tables.push(table);
         }
-        with_free.retain(|material| {
-            let mut in_use = false;
-            for view in material.views() {
-                let (own, opp) = material.armies(*view);
-                if let Some(mut side) = solved.remove(&own, &opp) {
-                    match Arc::get_mut(&mut side) {
-                        Some(side) => side.values.drop_free(),
-                        None => in_use = true,
-                    }
-                    solved.insert(&own, &opp, side);
-                }
-            }
-            in_use
-        });
+        solved.drop_free(with_free);
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use petrov_games::{Army, Material, Placement, Rulebook};
+use petrov_games::{Army, Material, Placement, Rulebook, View};
 use petrov_probe::{DigitOrder, KeyMap, Metric, Score, SliceIndex};
 
 use crate::values::Values;
@@ -64,6 +64,41 @@ impl<R: Rulebook> Solved<R> {
 
     pub(crate) fn remove(&mut self, own: &Army, opp: &Army) -> Option<Arc<Side<R::Set>>> {
         self.sides.remove(&self.rulebook.key(own, opp)?)
+    }
+
+    /// The sides of a slice that is there, in the order of its views.
+    pub(crate) fn slice(&self, material: Material) -> Vec<Arc<Side<R::Set>>> {
+        let side = |view: &View| {
+            let (own, opp) = material.armies(*view);
+            self.get(&own, &opp).expect("the slice is there").clone()
+        };
+        material.views().iter().map(side).collect()
+    }
+
+    pub(crate) fn remove_slice(&mut self, material: Material) {
+        for view in material.views() {
+            let (own, opp) = material.armies(*view);
+            self.remove(&own, &opp);
+        }
+    }
+
+    /// Forgets which entries are free, of those slices that nobody else has in
+    /// use; the others stay in the list.
+    pub(crate) fn drop_free(&mut self, slices: &mut Vec<Material>) {
+        slices.retain(|material| {
+            let mut in_use = false;
+            for view in material.views() {
+                let (own, opp) = material.armies(*view);
+                if let Some(mut side) = self.remove(&own, &opp) {
+                    match Arc::get_mut(&mut side) {
+                        Some(side) => side.values.drop_free(),
+                        None => in_use = true,
+                    }
+                    self.insert(&own, &opp, side);
+                }
+            }
+            in_use
+        });
     }
 
     pub(crate) fn get(&self, own: &Army, opp: &Army) -> Option<&Arc<Side<R::Set>>> {

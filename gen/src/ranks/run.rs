@@ -19,9 +19,7 @@ use super::start::{Groups, Identity, Known, broken, game_folder, known, lock_fol
 use super::store::{PageName, Paged, Pages, Sealed};
 use super::team::{RowCrew, SliceTeam, StateFile};
 use super::{RankReport, SpreadOptions, SpreadReport, spread_plan};
-use crate::build::{
-    BuildError, BuildReport, Progress, STEPS_WRITTEN_BESIDE, TableReport, Writing, check_disk, counted, load_slice,
-};
+use crate::build::{BuildError, BuildReport, Progress, TableReport, Writing, check_disk, counted, load_slice};
 use crate::clock::{self, Meter};
 use crate::message;
 use crate::plan::{self, BuildOptions, Pass, Plan, Step, What};
@@ -201,9 +199,12 @@ impl<'a, G: Game, R: Rulebook> Runner<'a, G, R> {
         rayon::scope(|scope| {
             for ((number, pass), ways) in (0..).zip(&self.plan.passes).zip(&ways) {
                 let mut solved = Solved::new(self.rulebook.clone(), pass.metric);
+                let mut with_free = Vec::new();
                 for (step, way) in pass.steps.iter().zip(ways) {
                     self.step(number, pass, step, *way, &mut solved, scope, &writer, &writing)?;
+                    with_free.push(self.plan.slices[step.slice].material);
                     self.take_written(&writing)?;
+                    solved.drop_free(&mut with_free);
                 }
                 writing.wait(0);
                 self.take_written(&writing)?;
@@ -465,63 +466,24 @@ impl<'a, G: Game, R: Rulebook> Runner<'a, G, R> {
             Way::Load { .. } | Way::Whole { .. } => own_seconds,
         };
         if !step.write.is_empty() && way.writer() == self.post.rank {
-            // Counted once: for the metric that was solved, if it is written.
-            let solved_here = step
-                .write
-                .iter()
-                .map(|table| table.metric)
-                .max_by_key(|metric| *metric == pass.metric);
-            let sides: Vec<Arc<Side<R::Set>>> = material
-                .views()
-                .iter()
-                .map(|view| {
-                    let (own, opp) = material.armies(*view);
-                    let side = solved.get(&own, &opp);
-                    side.expect("the slice has just been solved or loaded").clone()
-                })
-                .collect();
-            let post = self.post;
-            let keeper = self.keeper;
-            writing.begin();
-            scope.spawn(move |_| {
-                let mut all_written = true;
-                for table in &step.write {
-                    let mut report = writer.write(material, table, &sides);
-                    if let Ok(report) = &mut report
-                        && solved_here == Some(table.metric)
-                    {
-                        report.solve_cpu_seconds = solve_seconds;
-                    }
-                    all_written &= report.is_ok();
-                    if let Err(error) = &report {
-                        // At once, as the others go on.
-                        post.order(Order::Fail(broken(error.to_string())));
-                    }
-                    writing.add(report);
-                }
-                drop(sides);
-                if all_written {
+            let (post, keeper) = (self.post, self.keeper);
+            let then = move |written: &Result<(), String>| match written {
+                Ok(()) => {
                     for to in (0..post.ranks).filter(|to| *to != post.rank) {
                         post.send(to, Kind::Written, message::encode(&(number, slice_number), &[]));
                     }
                     keeper.close(number, slice_number);
                 }
-                writing.end();
-            });
+                // At once, as the others go on.
+                Err(error) => post.order(Order::Fail(broken(error.clone()))),
+            };
+            let sides = solved.slice(material);
+            writing.spawn(scope, writer, pass, step, material, sides, solve_seconds, then);
         }
-        // A single thread does one thing after the other.
-        writing.wait(if rayon::current_num_threads() > 1 {
-            STEPS_WRITTEN_BESIDE
-        } else {
-            0
-        });
+        writing.wait_for_room();
         self.steps += 1;
         for dropped in &step.drop {
-            let material = self.plan.slices[*dropped].material;
-            for view in material.views() {
-                let (own, opp) = material.armies(*view);
-                solved.remove(&own, &opp);
-            }
+            solved.remove_slice(self.plan.slices[*dropped].material);
         }
         self.post.pass(self.steps, number, &step.drop);
         Ok(())
@@ -603,12 +565,10 @@ impl<'a, G: Game, R: Rulebook> Runner<'a, G, R> {
         solved: &mut Solved<R>,
         recount: bool,
     ) -> Result<(), Failure> {
-        let views = material.views().iter();
-        let own: Vec<u64> = views
-            .map(|view| {
-                let (own, opp) = material.armies(*view);
-                solved.get(&own, &opp).map_or(0, |side| side.mated.load(Relaxed))
-            })
+        let own: Vec<u64> = solved
+            .slice(material)
+            .iter()
+            .map(|side| side.mated.load(Relaxed))
             .collect();
         let mut mated = vec![0; own.len()];
         for message in self.post.gather(&message::encode(&own, &[])) {
@@ -621,11 +581,8 @@ impl<'a, G: Game, R: Rulebook> Runner<'a, G, R> {
         solved.insert_slice(material, |_, index| Values::new(pass.metric, index.len()));
         self.read_pages(pass, name, way, material, solved, recount)?;
         if !recount {
-            for (view, mated) in material.views().iter().zip(mated) {
-                let (own, opp) = material.armies(*view);
-                if let Some(side) = solved.get(&own, &opp) {
-                    side.mated.store(mated, Relaxed);
-                }
+            for (side, mated) in solved.slice(material).iter().zip(mated) {
+                side.mated.store(mated, Relaxed);
             }
         }
         Ok(())
@@ -642,9 +599,7 @@ impl<'a, G: Game, R: Rulebook> Runner<'a, G, R> {
         solved: &Solved<R>,
         count_mates: bool,
     ) -> Result<(), Failure> {
-        for (number, view) in material.views().iter().enumerate() {
-            let (own, opp) = material.armies(*view);
-            let Some(side) = solved.get(&own, &opp) else { continue };
+        for (number, side) in solved.slice(material).iter().enumerate() {
             let pages = self.pages(way, pass.metric, &side.index);
             (0..pages.count()).into_par_iter().try_for_each(|page| {
                 let name = PageName {
