@@ -766,6 +766,17 @@ impl<G: Game, R: Rulebook<Position = G::Position>> HalfCheck<'_, G, R> {
         tallies
     }
 
+    /// The image of a position whose entry a table holds: where its order is another than that of the first, another
+    /// one may stand for the symmetric ones.
+    fn as_stored(&self, table: usize, placement: &R::Placement, position: &G::Position) -> G::Position {
+        if self.half.same_order(table) {
+            return *position;
+        }
+        let index = &self.half.indexes[table];
+        let stored: R::Placement = index.unrank(index.rank(placement));
+        self.slice.rulebook.position(&stored, self.half.turn)
+    }
+
     fn wrong(&self, table: usize, position: &G::Position, stored: Score, expected: Score, what: &str) {
         self.found.add(table, || Finding {
             fen: Some(self.slice.game.fen(position)),
@@ -859,7 +870,13 @@ impl<G: Game, R: Rulebook<Position = G::Position>> HalfCheck<'_, G, R> {
             self.derived(table, moves)?
         };
         if stored != expected {
-            self.wrong(table, position, stored, expected, "not what its moves lead to");
+            self.wrong(
+                table,
+                &self.as_stored(table, placement, position),
+                stored,
+                expected,
+                "not what its moves lead to",
+            );
             return Ok(None);
         }
         Ok(Some((stored, moves.is_empty())))
