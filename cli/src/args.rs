@@ -368,7 +368,7 @@ Those from games: the program plays endings against itself, from positions with 
 search comes to with at most so many pieces is probed in the order in which it came to it.
 
 cold      every look-up decodes its block, but for the last few that a thread came back to
-warm      the cache has touched every block once
+warm      half of the cache was filled by decoding ahead, and every other block was met once
 unpacked  values lie in memory, and a probe is one look-up (with --unpack)
 disk      files are taken out of the system's memory before every 32 probes
 

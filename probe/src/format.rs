@@ -7,6 +7,7 @@ use std::io::{self, Read};
 
 use sha2::{Digest, Sha256};
 
+pub use crate::errors::FormatError;
 use crate::pack::{Packing, Places};
 use crate::score::{Metric, Score, Value, Value50};
 use petrov_games::Colour;
@@ -30,44 +31,6 @@ const BLOCK_CRC_BYTES: usize = 4;
 const MAX_NAME_BYTES: usize = 64;
 /// Wins and losses at every distance, and the draw.
 const MAX_PALETTE: usize = 2 * (Score::MAX_DISTANCE as usize + 1) + 1;
-
-/// Why bytes are not a table this crate can read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum FormatError {
-    /// The file begins like no table.
-    #[error("not a Petrov table: the first bytes are no table's")]
-    NotATable,
-    /// A table, but of another version of the format.
-    #[error("table format version {found}, but this program reads version {VERSION}")]
-    UnknownVersion {
-        /// The version the file gives.
-        found: u16,
-    },
-    /// The file ends too early.
-    #[error("truncated: {have} bytes where {need} are needed")]
-    Truncated {
-        /// Bytes there are.
-        have: u64,
-        /// Bytes the part read so far asks for.
-        need: u64,
-    },
-    /// A checksum differs, so the file was altered or damaged.
-    #[error("the checksum of {part} differs: the file is damaged")]
-    Checksum {
-        /// What the checksum covers.
-        part: &'static str,
-    },
-    /// A field holds what no table has.
-    #[error("impossible {field}: {value}, expected {expected}")]
-    Impossible {
-        /// The field.
-        field: &'static str,
-        /// What it holds.
-        value: String,
-        /// What it may hold.
-        expected: String,
-    },
-}
 
 fn impossible<T>(field: &'static str, value: impl ToString, expected: impl Into<String>) -> Result<T, FormatError> {
     Err(FormatError::Impossible {

@@ -26,6 +26,7 @@
 
 mod best;
 mod cache;
+mod errors;
 mod folders;
 #[doc(hidden)]
 pub mod format;
@@ -44,8 +45,8 @@ mod unpacked;
 
 pub use best::{BestMoves, CountRule, Ranking};
 pub use cache::{BlockCache, CacheStats, DEFAULT_CACHE_BYTES};
+pub use errors::{FormatError, PackError};
 pub use folders::default_folders;
-pub use format::FormatError;
 pub use handle::{Handle, HandleStats, Node};
 pub use limit::PieceLimit;
 pub use petrov_games::{Army, MAX_PIECES, Material, MaterialError, View};

@@ -6,26 +6,7 @@
 
 use std::ops::Range;
 
-/// Why codes could not be packed or unpacked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PackError {
-    /// A code is not below the count of codes.
-    #[error("code {code} where only codes below {limit} exist")]
-    Code {
-        /// The code met.
-        code: u32,
-        /// How many codes exist.
-        limit: u32,
-    },
-    /// The packed bytes are not as many as the codes need.
-    #[error("{have} packed bytes where {need} are needed")]
-    Length {
-        /// Bytes given.
-        have: usize,
-        /// Bytes needed.
-        need: u64,
-    },
-}
+pub use crate::errors::PackError;
 
 /// An integer that holds a code: `u8` where at most 256 codes exist, else `u16`.
 pub trait Code: Copy + Default + Send + Sync + private::Sealed {

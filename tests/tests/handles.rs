@@ -115,25 +115,13 @@ fn all_ways_agree_in_chess() {
     let game = games.chess("chess").unwrap();
     let folder = Folder::with(game, "3", &[Metric::Wld]);
     agree(game, &folder, 41);
-    // En passant, and castling, which no table has.
-    folder.build(game, "KPvKP", &[Metric::Wld], 2);
+    // Castling, which no table has.
     let prober = folder.tables().prober(game).unwrap();
     let mut handle = prober.handle();
     let position = |fen: &str| game.parse_fen(fen).unwrap();
-    let fens = [
-        "8/8/8/k2pP3/8/8/8/K7 w - d6 0 1",
-        "8/8/8/8/k1pP4/8/8/K7 b - d3 0 1",
-        "8/8/8/1k1pP3/8/8/8/3K4 w - d6 0 1",
-    ];
-    let plain: Vec<Value> = fens.iter().map(|fen| prober.value(&position(fen)).unwrap()).collect();
     for unpacked in [false, true] {
         if unpacked {
             prober.unpack(3, u64::MAX).unwrap();
-            prober.unpack(4, u64::MAX).unwrap();
-        }
-        for (fen, expected) in fens.iter().zip(&plain) {
-            assert_eq!(value(&mut handle, &position(fen)), *expected, "{fen}");
-            assert_eq!(handle.node(&position(fen)).unwrap(), Node::NeedsCaptureSearch, "{fen}");
         }
         let castling = position("4k3/8/8/8/8/8/8/4K2R w K - 0 1");
         assert_eq!(handle.value(&castling).unwrap(), None);
@@ -147,6 +135,42 @@ fn all_ways_agree_in_chess() {
             "{check:?}"
         );
         assert!(matches!(handle.node(&check), Err(ProbeError::NoPosition { .. })));
+    }
+}
+
+/// A right to take en passant is none that tables hold, unpacked or not. Without kings two pawns are enough.
+#[test]
+fn en_passant_is_searched() {
+    let games = Games::built_in();
+    let game = games.chess("giveaway").unwrap();
+    let folder = Folder::with(game, "2", &[Metric::Wld]);
+    let prober = folder.tables().prober(game).unwrap();
+    let mut handle = prober.handle();
+    let position = |fen: &str| game.parse_fen(fen).unwrap();
+    let pairs = [
+        ("8/8/8/3pP3/8/8/8/8 w - d6 0 1", "8/8/8/3pP3/8/8/8/8 w - - 0 1"),
+        ("8/8/8/8/2pP4/8/8/8 b - d3 0 1", "8/8/8/8/2pP4/8/8/8 b - - 0 1"),
+    ];
+    let value_of = |fen: &str| prober.value(&position(fen)).unwrap();
+    let expected: Vec<(Value, Value)> = (pairs.iter())
+        .map(|(with, without)| (value_of(with), value_of(without)))
+        .collect();
+    // Taking is compulsory, and loses the only pawn's last opponent: the right must make a difference.
+    assert!(expected.iter().all(|(with, without)| with != without), "{expected:?}");
+    for unpacked in [false, true] {
+        if unpacked {
+            let filled = prober.unpack(2, u64::MAX).unwrap();
+            assert_eq!(filled.asked, filled.done);
+        }
+        for ((with, without), expected) in pairs.iter().zip(&expected) {
+            assert_eq!(value(&mut handle, &position(with)), expected.0, "{with}");
+            assert_eq!(value(&mut handle, &position(without)), expected.1, "{without}");
+            assert_eq!(
+                handle.node(&position(with)).unwrap(),
+                Node::NeedsCaptureSearch,
+                "{with}"
+            );
+        }
     }
 }
 

@@ -5,22 +5,22 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use petrov_games::chess::{Game, Position};
-use petrov_probe::{Prober, Tables, Value};
+use petrov_probe::{Handle, Metric, Tables, Value};
 
 use crate::positions::Positions;
 use crate::{Failure, Library};
 
 pub(crate) struct Petrov {
-    prober: Prober<Game>,
+    handle: Handle<Game>,
     positions: Vec<Position>,
 }
 
 impl Petrov {
     pub(crate) fn new(dir: &Path, positions: &Positions) -> Result<Self, Failure> {
-        // A prober borrows its tables; these are open until the program ends.
-        let tables: &'static Tables = Box::leak(Box::new(Tables::open(&[dir])?));
+        let prober = Tables::open(&[dir])?.prober(&positions.game)?;
+        prober.warm(Metric::Wld, u8::MAX, u64::MAX)?;
         Ok(Self {
-            prober: tables.prober(&positions.game)?,
+            handle: prober.handle(),
             positions: positions.all.clone(),
         })
     }
@@ -35,10 +35,11 @@ impl Library for Petrov {
         let mut values = Vec::with_capacity(self.positions.len());
         let start = Instant::now();
         for position in &self.positions {
-            values.push(match black_box(self.prober.value(position)?) {
-                Value::Loss => -1,
-                Value::Draw => 0,
-                Value::Win => 1,
+            values.push(match black_box(self.handle.value(position)?) {
+                Some(Value::Loss) => -1,
+                Some(Value::Draw) => 0,
+                Some(Value::Win) => 1,
+                None => return Err("a table is missing".into()),
             });
         }
         Ok((start.elapsed(), values))
