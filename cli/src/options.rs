@@ -111,6 +111,16 @@ impl Refusal {
         self.status()
     }
 
+    /// What is wrong with the command line, in one line; none if help or the version was asked for, or nothing at all.
+    pub fn fault(&self) -> Option<String> {
+        match self.0.kind() {
+            ErrorKind::DisplayHelp
+            | ErrorKind::DisplayVersion
+            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => None,
+            _ => Some(usage_message(&self.0)),
+        }
+    }
+
     /// The exit status.
     pub fn status(&self) -> u8 {
         match self.0.kind() {

@@ -52,6 +52,17 @@ with another number of ranks: finished tables are kept, and checkpoints of what 
     Ranks,
 }
 
+impl Command {
+    /// As it is called on the command line.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Gen(_) => "gen",
+            Self::Collect(_) => "collect",
+            Self::Ranks => "ranks",
+        }
+    }
+}
+
 #[derive(Args)]
 pub(crate) struct GenOptions {
     #[command(flatten)]

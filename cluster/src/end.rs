@@ -26,6 +26,16 @@ pub(crate) enum Stopped {
     Elsewhere(u8),
 }
 
+impl Stopped {
+    /// Says why, if that is for this rank to say; returns the exit status.
+    pub(crate) fn say(&self) -> u8 {
+        match self {
+            Self::Here(failure) | Self::Speaks(failure) => failure.say(),
+            Self::Elsewhere(status) => *status,
+        }
+    }
+}
+
 impl From<Failure> for Stopped {
     fn from(failure: Failure) -> Self {
         Self::Here(failure)

@@ -35,9 +35,12 @@ pub fn petrov_cluster() -> ExitCode {
         Ok(started) => started,
         Err(failure) => return ExitCode::from(failure.say()),
     };
-    let status = match arguments {
-        Ok(arguments) => world.run(&arguments),
-        Err(refusal) => world.refuse(&refusal),
+    let status = match world.begin(&arguments) {
+        Err(stopped) => stopped.say(),
+        Ok(()) => match arguments {
+            Ok(arguments) => world.run(&arguments),
+            Err(refusal) => world.refuse(&refusal),
+        },
     };
     end::finalise(universe, world, status)
 }

@@ -208,14 +208,17 @@ fn line(report: &SpreadReport, seconds: f64) -> String {
     } else {
         "unknown".to_owned()
     };
+    let step = match report.step.as_str() {
+        "" => "waiting to begin",
+        step => step,
+    };
     format!(
-        "{} done, {:.2} M positions/s, {} bytes sent each, {} communicating, {} waiting, ETA {eta}, {}",
+        "{} done, {:.2} M positions/s, {} bytes sent each, {} communicating, {} waiting, ETA {eta}, {step}",
         percent(report.done as f64, report.total as f64),
         share(sum.positions as f64 / 1e6, seconds),
         sum.bytes_per_position(),
         sum.communicating(),
         sum.waited(seconds),
-        report.step,
     )
 }
 

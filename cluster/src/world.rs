@@ -81,9 +81,26 @@ impl World {
         };
         match outcome {
             Ok(()) => 0,
-            Err(Stopped::Here(failure) | Stopped::Speaks(failure)) => failure.say(),
-            Err(Stopped::Elsewhere(status)) => status,
+            Err(stopped) => stopped.say(),
         }
+    }
+
+    /// Makes sure that all ranks have been started with the same command, before any of them waits for another.
+    pub(crate) fn begin(&self, arguments: &Result<Arguments, Refusal>) -> Outcome<()> {
+        let fault = arguments.as_ref().err().and_then(Refusal::fault);
+        self.agree(fault.map_or(Ok(()), |fault| Err(Stopped::Here(Failure::Usage(fault)))))?;
+        let names = self.gather(match arguments {
+            Ok(arguments) => arguments.command.name(),
+            Err(_) => "--help or --version",
+        });
+        let mut others = names.iter().enumerate().skip(1);
+        self.agree(match others.find(|(_, name)| **name != names[0]) {
+            Some((rank, name)) => Err(Stopped::Speaks(Failure::Usage(format!(
+                "rank {rank} was started with `{name}`, rank 0 with `{}`; start all ranks alike",
+                names[0]
+            )))),
+            None => Ok(()),
+        })
     }
 
     /// Puts this rank's number and host in the names of folders. Only rank 0 says what there is to know.

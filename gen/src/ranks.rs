@@ -407,7 +407,8 @@ impl Clerk<'_> {
 
     /// A failure of this rank, for those who do not see which it is.
     fn with_place(&self, failure: Failure) -> Failure {
-        if self.post.ranks == 1 || failure.usage {
+        // What concerns another rank names it already.
+        if self.post.ranks == 1 || failure.usage || failure.text.starts_with("rank ") {
             return failure;
         }
         Failure {

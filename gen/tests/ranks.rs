@@ -206,3 +206,66 @@ fn a_checkpoint_is_no_hindrance() {
     assert!(reports.iter().all(Result::is_ok), "{reports:?}");
     assert!(!dir.path().join("russian/checkpoint").exists());
 }
+
+#[test]
+fn a_damaged_table_of_one_rank_gives_way_to_a_whole_one() {
+    let games = Games::built_in();
+    let game = games.draughts("russian").unwrap();
+    let what: What = "KKvM".parse().unwrap();
+    let alone = tempfile::tempdir().unwrap();
+    let own = build_options(alone.path(), &[Metric::Wld]);
+    build(game, &plan(game, what, &own).unwrap(), &own, &Progress::default()).unwrap();
+    let expected = files(&alone.path().join("russian"));
+    let dirs: Vec<_> = (0..2).map(|_| tempfile::tempdir().unwrap()).collect();
+    let each = || -> Vec<_> {
+        dirs.iter()
+            .map(|dir| options(dir.path(), &[Metric::Wld], None, None))
+            .collect()
+    };
+    assert!(run(game, what, each()).iter().all(Result::is_ok));
+    for damaged in &dirs {
+        let folder = damaged.path().join("russian");
+        for name in files(&folder).keys() {
+            let path = folder.join(name);
+            let whole = std::fs::read(&path).unwrap();
+            let mut bytes = whole.clone();
+            let last = bytes.len() - 1;
+            bytes[last] ^= 1;
+            std::fs::write(&path, &bytes).unwrap();
+            let reports = run(game, what, each());
+            assert!(reports.iter().all(Result::is_ok), "{name}: {reports:?}");
+            assert_eq!(
+                files(&dirs[0].path().join("russian")),
+                expected,
+                "after {name} was damaged"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_is_no_checkpoint_is_left_out() {
+    let games = Games::built_in();
+    let game = games.draughts("russian").unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("russian/checkpoint");
+    std::fs::create_dir_all(folder.join("KKvM.wld.folder")).unwrap();
+    std::fs::write(folder.join("KvM.wld.0-0-0"), []).unwrap();
+    std::fs::write(
+        folder.join("KvK.wld.0-0-1"),
+        b"petrov state 1\r\n\xff\xff\xff\xff\xff\xff\xff\x7f",
+    )
+    .unwrap();
+    let sparse = std::fs::File::create(folder.join("KKvK.wld.0-0-2")).unwrap();
+    sparse.set_len(1 << 36).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", folder.join("MvM.wld.0-0-3")).unwrap();
+    let pipe = std::process::Command::new("mkfifo")
+        .arg(folder.join("MvK.wld.0-0-4"))
+        .status();
+    assert!(pipe.unwrap().success());
+    let mut each = vec![options(dir.path(), &[Metric::Wld], Some(2), None); 2];
+    each.iter_mut()
+        .for_each(|options| options.checkpoint = Some(Duration::from_millis(1)));
+    let reports = run(game, "KKvM".parse().unwrap(), each);
+    assert!(reports.iter().all(Result::is_ok), "{reports:?}");
+}

@@ -6,6 +6,7 @@
 //! done again.
 
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -87,6 +88,7 @@ impl Folder {
         let mut body = message::encode(label, &[]);
         body.extend_from_slice(contents);
         let mut bytes = MAGIC.to_vec();
+        bytes.extend_from_slice(&(body.len() as u64).to_le_bytes());
         bytes.extend_from_slice(blake3::hash(&body).as_bytes());
         bytes.extend_from_slice(&body);
         write_file(&path, &bytes)?;
@@ -142,14 +144,28 @@ impl Folder {
 
 /// What a file is about, and what it holds.
 pub(super) fn read(path: &Path) -> Result<(Label, Vec<u8>), String> {
-    let bytes = fs::read(path).map_err(|error| format!("cannot be read: {error}"))?;
-    let damaged = || "a damaged checkpoint".to_owned();
-    let rest = bytes.strip_prefix(MAGIC).ok_or_else(damaged)?;
-    let (sum, body) = rest.split_at_checked(CHECKSUM_BYTES).ok_or_else(damaged)?;
-    if blake3::hash(body).as_bytes() != sum {
-        return Err(damaged());
+    let unreadable = |error: std::io::Error| format!("cannot be read: {error}");
+    let other = || "no checkpoint of this version, or a damaged one".to_owned();
+    let about = fs::symlink_metadata(path).map_err(unreadable)?;
+    if !about.is_file() {
+        return Err("not a file".to_owned());
     }
-    let (label, contents) = message::decode::<Label>(body).map_err(|_| damaged())?;
+    // Before anything is read that is not there.
+    let mut file = fs::File::open(path).map_err(unreadable)?;
+    let mut head = [0; MAGIC.len() + 8 + CHECKSUM_BYTES];
+    file.read_exact(&mut head).map_err(|_| other())?;
+    let length = head[MAGIC.len()..]
+        .first_chunk()
+        .map_or(0, |bytes| u64::from_le_bytes(*bytes));
+    if !head.starts_with(MAGIC) || length.checked_add(head.len() as u64) != Some(about.len()) {
+        return Err(other());
+    }
+    let mut body = Vec::new();
+    file.take(length).read_to_end(&mut body).map_err(unreadable)?;
+    if blake3::hash(&body).as_bytes() != &head[MAGIC.len() + 8..] {
+        return Err(other());
+    }
+    let (label, contents) = message::decode::<Label>(&body).map_err(|_| other())?;
     Ok((label, contents.to_vec()))
 }
 

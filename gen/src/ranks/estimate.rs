@@ -139,7 +139,14 @@ impl SpreadPlan {
                 schedule::Way::Units { .. } => Way::Units,
                 schedule::Way::Rows { .. } => Way::Split,
             };
-            let mut estimate = self.estimate(rulebook, slice.material, slice.positions, pass.metric, way);
+            let mut estimate = self.estimate(
+                rulebook,
+                slice.material,
+                slice.positions,
+                pass.metric,
+                way,
+                pass.steps.len(),
+            );
             estimate.memory_bytes += fixed + kept.iter().sum::<u64>();
             let values = kept_bytes(rulebook, &slice.material, pass.metric);
             let home = (values as f64 * COMPRESSED / self.ranks as f64) as u64;
@@ -187,8 +194,11 @@ impl SpreadPlan {
         positions: u64,
         metric: Metric,
         way: Way,
+        slices: usize,
     ) -> SpreadSlice {
         let (ranks, threads) = (self.ranks as f64, self.threads as f64);
+        // No more than there are slices to be worked on.
+        let readers = slices as f64;
         let Shape { unit, units } = shape(rulebook, &material);
         let entries = unit as f64 * units as f64;
         let values = kept_bytes(rulebook, &material, metric);
@@ -198,7 +208,7 @@ impl SpreadPlan {
         let work = positions as f64 * SECONDS_PER_POSITION[metric as usize];
         let elsewhere = (ranks - 1.0) / ranks;
         // Other ranks read it, and one writes its table.
-        let read = full * COMPRESSED * (ranks - 1.0);
+        let read = full * COMPRESSED * (ranks - 1.0).min(readers);
         let (memory, network, seconds) = match way {
             Way::Whole => (scratch as f64 + full, read, work / threads),
             Way::Units => (

@@ -1,7 +1,7 @@
 //! How a run ends: tables in one folder, and one report.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use petrov_games::{Game, Material};
@@ -124,37 +124,44 @@ pub(super) fn bring_together<G: Game>(
     groups: &Groups,
 ) -> Result<Vec<PathBuf>, Failure> {
     let folder = game_folder(game, &options.build);
-    // Each says what it has, and rank 0 what it lacks.
-    let mut own = Vec::new();
+    // Each says what it has, and what of it is damaged.
+    let mut own: Vec<(PathBuf, Option<String>)> = Vec::new();
     if groups.leads() {
         let tables = Tables::open(std::slice::from_ref(&folder))?;
         for table in tables.iter() {
             let parts = table.header().parts();
-            let is_named = table
-                .path()
-                .strip_prefix(&folder)
-                .is_ok_and(|name| name.to_string_lossy() == format!("{}.{}.petrov", parts.material, parts.metric));
+            let Ok(name) = table.path().strip_prefix(&folder) else {
+                continue;
+            };
+            let is_named = name.to_string_lossy() == format!("{}.{}.petrov", parts.material, parts.metric);
             if parts.fingerprint == game.fingerprint().bytes() && is_named {
-                table.verify_checksum()?;
-                let name = table.path().strip_prefix(&folder).map(Path::to_owned);
-                own.extend(
-                    name.into_iter()
-                        .map(|name| (name, parts.material.clone(), parts.metric as u8)),
-                );
+                let fault = table.verify_checksum().err().map(|fault| fault.to_string());
+                own.push((name.to_owned(), fault));
+            }
+        }
+        for (path, fault) in tables.faults() {
+            if let Ok(name) = path.strip_prefix(&folder) {
+                own.push((name.to_owned(), Some(fault.to_string())));
             }
         }
     }
     let all = post.gather(&message::encode(&own, &[]));
     let mut wanted: Vec<(usize, PathBuf)> = Vec::new();
     let mut there = HashSet::new();
+    let mut faults = Vec::new();
     for (rank, message) in all.iter().enumerate() {
-        let (tables, _) = message::decode::<Vec<(PathBuf, String, u8)>>(message)?;
-        for (path, material, metric) in tables {
-            if there.insert((material, metric)) && rank > 0 {
-                wanted.push((rank, path));
+        let (tables, _) = message::decode::<Vec<(PathBuf, Option<String>)>>(message)?;
+        for (name, fault) in tables {
+            match fault {
+                Some(fault) => faults.push((name, format!("rank {rank}: {fault}"))),
+                None if there.insert(name.clone()) && rank > 0 => wanted.push((rank, name)),
+                None => (),
             }
         }
     }
+    // What nobody has whole.
+    faults.retain(|(name, _)| !there.contains(name));
+    let faults: Vec<String> = faults.into_iter().map(|(_, fault)| fault).collect();
     let mut brought = Vec::new();
     for (rank, name) in wanted {
         let path = folder.join(&name);
@@ -209,6 +216,19 @@ pub(super) fn bring_together<G: Game>(
             post.say(format!("{} has come from rank {rank}", path.display()));
         }
         brought.push(path);
+    }
+    if !faults.is_empty() && post.rank == 0 {
+        let count = faults.len();
+        return Err(broken(format!(
+            "rank 0 has all but {count} damaged: {}",
+            faults.join("; ")
+        )));
+    }
+    if there.is_empty() && post.rank == 0 {
+        return Err(Failure {
+            usage: true,
+            text: format!("no rank has a table of {} in {}", game.name(), folder.display()),
+        });
     }
     Ok(brought)
 }

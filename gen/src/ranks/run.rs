@@ -28,6 +28,14 @@ use crate::solved::{Side, Solved};
 use crate::table_writer::TableWriter;
 use crate::values::Values;
 
+/// As on the command line.
+fn in_words(what: What) -> String {
+    match what {
+        What::Pieces(pieces) => pieces.to_string(),
+        What::Material(material) => material.to_string(),
+    }
+}
+
 /// Worker threads that are meant.
 pub(super) fn threads(options: &BuildOptions) -> usize {
     match options.threads {
@@ -45,7 +53,7 @@ pub(super) fn build<G: Game + 'static>(
     progress: &Progress,
 ) -> Result<SpreadReport, Failure> {
     let (start, start_cpu) = (Instant::now(), clock::cpu_seconds());
-    Identity::of(game, &format!("{what:?}"), options).check(post)?;
+    Identity::of(game, &in_words(what), options).check(post)?;
     let run = run_number(post);
     let folder = game_folder(game, &options.build);
     let groups = Groups::find(post, &folder, run)?;
@@ -353,7 +361,8 @@ impl<'a, G: Game, R: Rulebook> Runner<'a, G, R> {
                 self.post.send_sealed(home, name, sealed);
             }
         }
-        // What is kept of slices that are in tables is of no use.
+        // What is kept of slices that are in tables, or come from another metric's,
+        // is of no use.
         if self.groups.leads() {
             let folder = Folder::new(game_folder(self.game, &self.options.build).join("checkpoint"), 0, 0);
             for holdings in &self.known.holdings[self.post.rank..=self.post.rank] {
@@ -363,11 +372,12 @@ impl<'a, G: Game, R: Rulebook> Runner<'a, G, R> {
                     .iter()
                     .map(|state| (&state.label.material, state.label.metric));
                 for (material, metric) in pages.chain(states) {
-                    let done = self
-                        .known
-                        .present
-                        .keys()
-                        .any(|(present, other)| present.to_string() == *material && *other as u8 == metric);
+                    let mine = self
+                        .plan
+                        .slices
+                        .iter()
+                        .any(|slice| slice.material.to_string() == *material);
+                    let done = mine && !places.contains_key(&(material.clone(), metric));
                     if done {
                         folder.clear(material, Metric::ALL[usize::from(metric) % Metric::ALL.len()]);
                     }

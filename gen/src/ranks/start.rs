@@ -44,21 +44,28 @@ pub(super) struct Identity {
     game: String,
     fingerprint: [u8; 16],
     what: String,
-    options: String,
+    /// What is to be alike besides, as it is called on the command line.
+    options: Vec<(String, String)>,
 }
 
 impl Identity {
     pub(super) fn of<G: Game>(game: &G, what: &str, options: &SpreadOptions) -> Self {
-        let metrics = &options.build.metrics;
+        let metrics: Vec<&str> = options.build.metrics.iter().map(|metric| metric.name()).collect();
+        let number = |number: Option<u64>| number.map_or("the default".to_owned(), |number| number.to_string());
+        let seconds = options.checkpoint.map_or(0.0, |every| every.as_secs_f64());
+        let pairs = [
+            ("--metric", metrics.join(",")),
+            ("--memory", number(options.build.memory)),
+            ("--split-from", number(options.split_from)),
+            ("--share-from", number(options.share_from)),
+            ("--checkpoint", seconds.to_string()),
+        ];
         Self {
             version: options.identity.clone(),
             game: game.name().to_owned(),
             fingerprint: game.fingerprint().bytes(),
             what: what.to_owned(),
-            options: format!(
-                "metrics {metrics:?}, memory {:?}, split from {:?}, share from {:?}, checkpoint {:?}",
-                options.build.memory, options.split_from, options.share_from, options.checkpoint
-            ),
+            options: pairs.map(|(name, value)| (name.to_owned(), value)).to_vec(),
         }
     }
 
@@ -66,36 +73,40 @@ impl Identity {
     pub(super) fn check(&self, post: &Post) -> Result<(), Failure> {
         let all = post.gather(&message::encode(self, &[]));
         let first = message::decode::<Self>(&all[0]);
-        for (rank, other) in all.iter().enumerate() {
+        let differs = all.iter().enumerate().find_map(|(rank, other)| {
             let (Ok((other, _)), Ok((first, _))) = (message::decode::<Self>(other), &first) else {
-                return Err(broken(format!("rank {rank} is of another version")));
+                return Some(format!("rank {rank} is of another version"));
             };
-            let differs = [
-                (
-                    other.version != first.version,
-                    "version",
-                    &other.version,
-                    &first.version,
-                ),
-                (other.game != first.game, "game", &other.game, &first.game),
-                (other.what != first.what, "request", &other.what, &first.what),
-                (
-                    other.options != first.options,
-                    "options",
-                    &other.options,
-                    &first.options,
-                ),
-            ];
-            if let Some((_, what, here, there)) = differs.into_iter().find(|(differs, ..)| *differs) {
-                return Err(broken(format!(
-                    "rank {rank} has another {what} than rank 0: {here}, not {there}; all ranks must be started alike"
-                )));
+            let what = |what: &str, here: &str, there: &str| {
+                (here != there).then(|| {
+                    format!("rank {rank} has another {what} than rank 0: {here}, not {there}; start all ranks alike")
+                })
+            };
+            what("version", &other.version, &first.version)
+                .or_else(|| what("game", &other.game, &first.game))
+                .or_else(|| what("request", &other.what, &first.what))
+                .or_else(|| {
+                    let pairs = other.options.iter().zip(&first.options);
+                    pairs
+                        .into_iter()
+                        .find_map(|((name, here), (_, there))| what(name, here, there))
+                })
+                .or_else(|| {
+                    (other.fingerprint != first.fingerprint).then(|| {
+                        format!(
+                            "rank {rank} has other rules of {} than rank 0; give all ranks the same --rules",
+                            other.game
+                        )
+                    })
+                })
+        });
+        if let Some(text) = differs {
+            if post.rank == 0 {
+                return Err(broken(text));
             }
-            if other.fingerprint != first.fingerprint {
-                return Err(broken(format!(
-                    "rank {rank} has other rules of {} than rank 0; give all ranks the same --rules",
-                    other.game
-                )));
+            // All see it, and rank 0 says it.
+            loop {
+                std::thread::park();
             }
         }
         Ok(())
@@ -296,10 +307,12 @@ pub(super) fn known<G: Game>(
         }
         if post.rank == 0 {
             for fault in &holdings.damaged {
-                post.say(format!("warning: damaged table, building it again: {fault}"));
+                post.say(format!(
+                    "warning: damaged table, not used, and built again unless another rank has it: {fault}"
+                ));
             }
             for fault in &holdings.faults {
-                post.say(format!("warning: {fault}; its work is done again"));
+                post.say(format!("warning: {fault}; it is not used"));
             }
         }
         known.holdings.push(holdings);
