@@ -101,6 +101,30 @@ fn one_rank_speaks_for_all() {
         3,
         &["rank 0 on ", "of memory needed", "--memory"],
     );
+    // Ranks of which each does something else would wait for each other.
+    for other in [
+        &[PROGRAM, "ranks"][..],
+        &[PROGRAM, "-q", "collect", "russian"],
+        &[PROGRAM, "--help"],
+    ] {
+        fails(
+            &mut each(&[&gen_tables, other]),
+            2,
+            &["rank 1 was started with", "start all ranks alike"],
+        );
+        fails(&mut each(&[other, &gen_tables]), 2, &["rank 1 was started with `gen`"]);
+    }
+    let mut wrong = gen_tables.to_vec();
+    wrong.push("--bad");
+    fails(&mut each(&[&gen_tables, &wrong]), 2, &["rank 1 on ", "--bad"]);
+    // Nor would they build the same.
+    let mut other = gen_tables.to_vec();
+    other.extend(["--metric", "dtz"]);
+    fails(
+        &mut each(&[&gen_tables, &other]),
+        3,
+        &["petrov-cluster: rank 1 has another --metric than rank 0: dtz, not wld,dtw"],
+    );
     // A folder that cannot be made.
     let file = place.path().join("file");
     fs::write(&file, "").unwrap();

@@ -259,6 +259,13 @@ impl Post {
         }
     }
 
+    /// For a thread that has nothing more to do in a run that another ends.
+    pub(super) fn wait_for_the_end(&self) -> ! {
+        loop {
+            std::thread::park();
+        }
+    }
+
     /// Counts the time of something that only waits.
     pub(super) fn wait<T>(&self, waiting: impl FnOnce() -> T) -> T {
         let start = Instant::now();

@@ -70,6 +70,10 @@ pub(super) fn build<G: Game + 'static>(
         if let Some(allowed) = options.build.memory.or_else(clock::available_memory)
             && needed > allowed
         {
+            if limit && post.rank > 0 {
+                // The same on all ranks, and rank 0 says it.
+                post.wait_for_the_end();
+            }
             return Err(BuildError::Memory { needed, allowed, limit }.into());
         }
         if groups.leads() {

@@ -105,9 +105,7 @@ impl Identity {
                 return Err(broken(text));
             }
             // All see it, and rank 0 says it.
-            loop {
-                std::thread::park();
-            }
+            post.wait_for_the_end();
         }
         Ok(())
     }

@@ -90,9 +90,7 @@ impl<'a> RowCrew<'a> {
     /// Nothing can be kept, so the run ends; this thread waits for that.
     fn fail(&self, text: String) -> ! {
         self.post.order(Order::Fail(Failure { usage: false, text }));
-        loop {
-            std::thread::park();
-        }
+        self.post.wait_for_the_end();
     }
 }
 
