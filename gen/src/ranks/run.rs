@@ -205,7 +205,7 @@ impl<'a, G: Game, R: Rulebook> Runner<'a, G, R> {
             progress: self.progress,
         };
         let ways: Vec<Vec<Way>> = self.plan.passes.iter().map(|pass| self.ways(pass)).collect();
-        self.restore(&ways, kept);
+        self.restore(&ways, kept)?;
         self.say_ways(&ways);
         let writing = Writing::default();
         rayon::scope(|scope| {
@@ -304,7 +304,7 @@ impl<'a, G: Game, R: Rulebook> Runner<'a, G, R> {
     }
 
     /// Gives pages from checkpoints to their homes, and takes note of them.
-    fn restore(&mut self, ways: &[Vec<Way>], kept: &[(PathBuf, Label)]) {
+    fn restore(&mut self, ways: &[Vec<Way>], kept: &[(PathBuf, Label)]) -> Result<(), Failure> {
         let mut places = HashMap::new();
         for ((number, pass), ways) in (0u32..).zip(&self.plan.passes).zip(ways) {
             for (step, way) in pass.steps.iter().zip(ways).filter(|(step, _)| step.load.is_none()) {
@@ -353,9 +353,15 @@ impl<'a, G: Game, R: Rulebook> Runner<'a, G, R> {
                 let Some(Some(index)) = indices.get(usize::from(side)) else {
                     continue;
                 };
-                let home = self
-                    .pages(*way, self.plan.passes[*pass as usize].metric, index)
-                    .home(page);
+                let cut = self.pages(*way, self.plan.passes[*pass as usize].metric, index);
+                // Whoever reads it later relies on that.
+                if page >= cut.count() || sealed.page(&cut, cut.len_of(page)).is_none() {
+                    return Err(broken(format!(
+                        "{}: holds a page that does not fit; remove it",
+                        path.display()
+                    )));
+                }
+                let home = cut.home(page);
                 let name = PageName {
                     pass: *pass,
                     slice: *slice,
@@ -389,6 +395,7 @@ impl<'a, G: Game, R: Rulebook> Runner<'a, G, R> {
             }
         }
         self.post.meet();
+        Ok(())
     }
 
     /// Has a part in a slice, and has its tables written if that is this rank's
