@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use crate::clock::{self, Meter};
 use crate::families::compiled_for_families;
-use crate::plan::{BuildOptions, Pass, Plan, Step};
+use crate::plan::{BuildOptions, Pass, Plan, PlannedTable, Step};
 use crate::slice::{OnlyRank, SliceSolver};
 use crate::solved::{Side, Solved};
 use crate::table_writer::TableWriter;
@@ -133,6 +133,25 @@ pub struct TableReport {
     pub solve_cpu_seconds: f64,
     /// Processor seconds for ordering, compressing and writing.
     pub write_cpu_seconds: f64,
+}
+
+impl TableReport {
+    /// The report of a table that was there already.
+    pub(crate) fn of_present(material: Material, planned: &PlannedTable) -> Result<Self, BuildError> {
+        let table = Table::open(&planned.path, &BlockCache::new(0))?;
+        let palettes = table.header().sides().iter().flat_map(|side| &side.palette);
+        Ok(Self {
+            material,
+            metric: planned.metric,
+            built: false,
+            // What it holds, no symmetry used.
+            positions: palettes.map(|entry| entry.count).fold(0, u64::saturating_add),
+            bytes: std::fs::metadata(&planned.path).map_or(0, |file| file.len()),
+            path: planned.path.clone(),
+            solve_cpu_seconds: 0.0,
+            write_cpu_seconds: 0.0,
+        })
+    }
 }
 
 /// What a build did.
@@ -345,16 +364,7 @@ impl<'a, G: Game, R: Rulebook> Builder<'a, G, R> {
         })?;
         for slice in &self.plan.slices {
             for table in &slice.present {
-                self.report.tables.push(TableReport {
-                    material: slice.material,
-                    metric: table.metric,
-                    built: false,
-                    positions: counted(&table.path)?,
-                    bytes: std::fs::metadata(&table.path).map_or(0, |file| file.len()),
-                    path: table.path.clone(),
-                    solve_cpu_seconds: 0.0,
-                    write_cpu_seconds: 0.0,
-                });
+                self.report.tables.push(TableReport::of_present(slice.material, table)?);
             }
         }
         // A slice counts once, whatever the metrics.
@@ -513,16 +523,4 @@ pub(crate) fn load_slice<R: Rulebook>(
         solved.insert(&own, &opp, Arc::new(Side { index, values, mated }));
     }
     Ok(())
-}
-
-/// The positions that a table holds, no symmetry used.
-pub(crate) fn counted(path: &Path) -> Result<u64, BuildError> {
-    let table = Table::open(path, &BlockCache::new(0))?;
-    let counts = table
-        .header()
-        .sides()
-        .iter()
-        .flat_map(|side| &side.palette)
-        .map(|entry| entry.count);
-    Ok(counts.fold(0, u64::saturating_add))
 }

@@ -19,7 +19,7 @@ use super::start::{Groups, Identity, Known, broken, game_folder, known, lock_fol
 use super::store::{PageName, Paged, Pages, Sealed};
 use super::team::{RowCrew, SliceTeam, StateFile};
 use super::{RankReport, SpreadOptions, SpreadReport, spread_plan};
-use crate::build::{BuildError, BuildReport, Progress, TableReport, Writing, check_disk, counted, load_slice};
+use crate::build::{BuildError, BuildReport, Progress, TableReport, Writing, check_disk, load_slice};
 use crate::clock::{self, Meter};
 use crate::message;
 use crate::plan::{self, BuildOptions, Pass, Plan, Step, What};
@@ -228,16 +228,7 @@ impl<'a, G: Game, R: Rulebook> Runner<'a, G, R> {
                 if self.known.holder.get(&(slice.material, table.metric)) != Some(&self.post.rank) {
                     continue;
                 }
-                self.report.tables.push(TableReport {
-                    material: slice.material,
-                    metric: table.metric,
-                    built: false,
-                    positions: counted(&table.path)?,
-                    bytes: std::fs::metadata(&table.path).map_or(0, |file| file.len()),
-                    path: table.path.clone(),
-                    solve_cpu_seconds: 0.0,
-                    write_cpu_seconds: 0.0,
-                });
+                self.report.tables.push(TableReport::of_present(slice.material, table)?);
             }
         }
         Ok(self.report)
