@@ -1,6 +1,7 @@
 //! The program `petrov`, a thin layer over the crates, and what `petrov-cluster` has in common with it: options, known
 //! games and folders, words, what is said where, and exit statuses.
 
+mod allocator;
 mod annotate;
 mod args;
 mod bench;
@@ -48,6 +49,7 @@ pub fn begin(program: &'static str, start: fn() -> ExitCode) -> ExitCode {
         ));
         return ExitCode::from(failure::BROKEN);
     }
+    allocator::give_large_arrays_back();
     signals::survive_file_size_limit();
     start()
 }
