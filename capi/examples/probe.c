@@ -47,6 +47,12 @@ int main(int count, char **arguments)
     if (status == PETROV_STATUS_OK)
         for (size_t n = 0; n < found && n < 8; n++)
             printf("%s %d\n", moves[n].text, (int)moves[n].dtw);
+    else {
+        /* Such as that there are no distances, or none by which the game's rule of counting could be kept. */
+        char text[512];
+        petrov_last_error(text, sizeof text);
+        printf("no moves: %s\n", text);
+    }
 
     petrov_handle_close(handle);
     petrov_close(prober);

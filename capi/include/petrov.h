@@ -7,7 +7,13 @@
  * petrov_last_error has a text. Structs begin with their own size, which the caller sets; one of another version of
  * this header is an error. NULL, a closed prober or handle, or a text that is no FEN are errors, too, never
  * undefined behaviour. Pointers must point to what their types say, and texts must end with a 0 byte: that
- * no library can check. There is no state that one prober could share with another. */
+ * no library can check. There is no state that one prober could share with another.
+ *
+ * If the system has no memory left the process ends (abort), as there is no way to go on: petrov_unpack and
+ * petrov_warm take as much as they are allowed, and petrov_open some MB. With PETROV_READ_PREAD every table is an open
+ * file; those for which there is no room below the limit (ulimit -n) are errors when they are asked for.
+ *
+ * C99 or later, C++11 or later. */
 
 #ifndef PETROV_H
 #define PETROV_H
@@ -339,7 +345,8 @@ PetrovStatus petrov_limit(struct PetrovProber prober,
 // be NULL, gets what came of it.
 //
 // Memory: up to `bytes` of the cache, until the prober and its handles are closed. Threads: any, also while others
-// probe. Errors: `SIZE`, `CLOSED`, `ARGUMENT`, `TABLE` (blocks before the damaged one stay).
+// probe. Errors: `SIZE`, `CLOSED`, `ARGUMENT`, `TABLE` (blocks before a damaged one stay, and all others if a whole file is
+// damaged or another table than its name says).
 PetrovStatus petrov_warm(struct PetrovProber prober,
                          int metric,
                          uint32_t pieces,
@@ -399,12 +406,14 @@ PetrovStatus petrov_distance_fen(struct PetrovHandle handle,
 
 // Writes to `moves` the moves that keep the result of the position of a FEN under a rule of counting, best first, at
 // most `room` of them; to `count` how many there are, which may be more; and to `result` the result under the rule
-// (`PetrovValue`). Playing the first of them every time wins what can be won within the rule.
+// (`PetrovValue`). Playing the first of them every time wins what is won without such a rule, or under the fifty-move
+// rule of chess. Under any other rule it comes to the next conversion in time, and to one after which the next can be
+// in time if there is such a move; what is beyond that, tables of distances do not tell.
 //
 // `ranking` is `PETROV_METRIC_DTW` (the shortest win) or `PETROV_METRIC_DTZ` (the shortest way to the next
 // conversion), and those tables are needed. `rule` NULL: the game's own, that is the fifty-move rule in chess with the
-// plies that the FEN tells of, which needs dtz tables. Any other rule is applied up to the next conversion, and
-// needs dtz tables, too. `move_size` is `sizeof(PetrovMove)`.
+// plies that the FEN tells of, which needs dtz tables (the starter set has none of chess). Any other rule needs dtz tables,
+// too. `move_size` is `sizeof(PetrovMove)`.
 //
 // Memory: the text is not kept; `moves` is the caller's and may be NULL if `room` is 0. Threads: one at a time for
 // each handle. For the root: it takes some microseconds a move and allocates. Errors: `NULL`, `SIZE`, `CLOSED`, `BUSY`,
@@ -442,11 +451,12 @@ PetrovStatus petrov_stats(struct PetrovHandle handle, struct PetrovStats *stats)
 extern "C" {
 #endif
 
-/* Whether there are tables of so many pieces of White and of Black: to be asked before a probe. Three comparisons.
+/* Whether there are tables of so many pieces of White and of Black: to be asked before a probe. Few comparisons.
+ * No for a NULL. A position that has more pieces is in no table, though a capture may lead from it into one.
  * Memory: none. Threads: any. */
 static inline int petrov_limit_admits(const PetrovLimit *limit, uint32_t white, uint32_t black)
 {
-    return white + black <= limit->together && white <= limit->of_a_side && black <= limit->of_a_side;
+    return limit && (uint64_t)white + black <= limit->together && white <= limit->of_a_side && black <= limit->of_a_side;
 }
 
 #ifdef __cplusplus

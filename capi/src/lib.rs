@@ -27,8 +27,8 @@ pub use types::{
     PetrovMove, PetrovOptions, PetrovProber, PetrovRead, PetrovStats, PetrovValue,
 };
 
-static PROBERS: Registry<Opened> = Registry::new();
-static HANDLES: Registry<OpenHandle> = Registry::new();
+static PROBERS: Registry<Opened> = Registry::new(1);
+static HANDLES: Registry<OpenHandle> = Registry::new(2);
 
 fn argument(text: &'static str) -> Fault {
     Fault::new(PetrovStatus::Argument, text)
@@ -136,7 +136,7 @@ pub extern "C" fn petrov_open(
 /// Memory: freed with the last of its handles. Threads: any; other calls that are using it finish. Errors: `CLOSED`.
 #[unsafe(no_mangle)]
 pub extern "C" fn petrov_close(prober: PetrovProber) -> PetrovStatus {
-    call(|| PROBERS.close(prober.id).map(|()| PetrovStatus::Ok))
+    call(|| PROBERS.close_shared(prober.id).map(|()| PetrovStatus::Ok))
 }
 
 /// Opens a handle, with which one thread at a time probes, and writes to `handle`. Open one for each thread of a search
@@ -201,7 +201,8 @@ fn write_filled(place: *mut PetrovFilled, filled: Filled) -> Result<PetrovStatus
 /// be NULL, gets what came of it.
 ///
 /// Memory: up to `bytes` of the cache, until the prober and its handles are closed. Threads: any, also while others
-/// probe. Errors: `SIZE`, `CLOSED`, `ARGUMENT`, `TABLE` (blocks before the damaged one stay).
+/// probe. Errors: `SIZE`, `CLOSED`, `ARGUMENT`, `TABLE` (blocks before a damaged one stay, and all others if a whole file is
+/// damaged or another table than its name says).
 #[unsafe(no_mangle)]
 pub extern "C" fn petrov_warm(
     prober: PetrovProber,
@@ -211,6 +212,7 @@ pub extern "C" fn petrov_warm(
     filled: *mut PetrovFilled,
 ) -> PetrovStatus {
     call(|| {
+        pointers::sized_if_any(filled)?;
         let opened = PROBERS.copy(prober.id)?;
         write_filled(filled, opened.warm(self::metric(metric)?, self::pieces(pieces), bytes)?)
     })
@@ -230,6 +232,7 @@ pub extern "C" fn petrov_unpack(
     filled: *mut PetrovFilled,
 ) -> PetrovStatus {
     call(|| {
+        pointers::sized_if_any(filled)?;
         let opened = PROBERS.copy(prober.id)?;
         write_filled(filled, opened.unpack(self::pieces(pieces), bytes)?)
     })
@@ -341,12 +344,14 @@ pub extern "C" fn petrov_distance_fen(
 
 /// Writes to `moves` the moves that keep the result of the position of a FEN under a rule of counting, best first, at
 /// most `room` of them; to `count` how many there are, which may be more; and to `result` the result under the rule
-/// (`PetrovValue`). Playing the first of them every time wins what can be won within the rule.
+/// (`PetrovValue`). Playing the first of them every time wins what is won without such a rule, or under the fifty-move
+/// rule of chess. Under any other rule it comes to the next conversion in time, and to one after which the next can be
+/// in time if there is such a move; what is beyond that, tables of distances do not tell.
 ///
 /// `ranking` is `PETROV_METRIC_DTW` (the shortest win) or `PETROV_METRIC_DTZ` (the shortest way to the next
 /// conversion), and those tables are needed. `rule` NULL: the game's own, that is the fifty-move rule in chess with the
-/// plies that the FEN tells of, which needs dtz tables. Any other rule is applied up to the next conversion, and
-/// needs dtz tables, too. `move_size` is `sizeof(PetrovMove)`.
+/// plies that the FEN tells of, which needs dtz tables (the starter set has none of chess). Any other rule needs dtz tables,
+/// too. `move_size` is `sizeof(PetrovMove)`.
 ///
 /// Memory: the text is not kept; `moves` is the caller's and may be NULL if `room` is 0. Threads: one at a time for
 /// each handle. For the root: it takes some microseconds a move and allocates. Errors: `NULL`, `SIZE`, `CLOSED`, `BUSY`,

@@ -49,6 +49,11 @@ pub(crate) fn read_if_any<T: Sized32>(place: *const T) -> Result<Option<T>, Faul
     }
 }
 
+/// Whether a struct that may be written over has the right size, if there is one: asked before any work is done.
+pub(crate) fn sized_if_any<T: Sized32>(place: *mut T) -> Result<(), Fault> {
+    if place.is_null() { Ok(()) } else { check_size(place) }
+}
+
 /// Writes a struct over one of the right size.
 pub(crate) fn write_sized<T: Sized32>(place: *mut T, value: T) -> Result<(), Fault> {
     check_size(place)?;

@@ -15,6 +15,8 @@ type Page<T> = Box<[Mutex<Place<T>>]>;
 
 /// Things of one kind.
 pub(crate) struct Registry<T> {
+    /// Tells the numbers of this kind from those of others: below 128.
+    kind: u32,
     pages: [OnceLock<Page<T>>; PAGES],
     free: Mutex<Free>,
 }
@@ -42,19 +44,24 @@ const BUSY: Fault = Fault::new(
     "another thread is using this handle: each thread needs one of its own",
 );
 
-fn place_of(id: u64) -> Option<usize> {
-    (id as u32 as usize).checked_sub(1)
-}
+/// Where the kind stands in a number: above the place, of which there are 65,536.
+const KIND_BIT: u32 = 24;
 
 impl<T> Registry<T> {
-    pub(crate) const fn new() -> Self {
+    pub(crate) const fn new(kind: u32) -> Self {
         Self {
+            kind,
             pages: [const { OnceLock::new() }; PAGES],
             free: Mutex::new(Free {
                 used: 0,
                 places: Vec::new(),
             }),
         }
+    }
+
+    fn place_of(&self, id: u64) -> Option<usize> {
+        let low = (id as u32).checked_sub(self.kind << KIND_BIT)?;
+        (low as usize).checked_sub(1)
     }
 
     fn place(&self, place: usize) -> Option<&Mutex<Place<T>>> {
@@ -87,11 +94,11 @@ impl<T> Registry<T> {
         let mut found = page[place % PAGE].lock().unwrap_or_else(PoisonError::into_inner);
         found.round += 1;
         found.thing = Some(thing);
-        Ok(u64::from(found.round) << 32 | (place as u64 + 1))
+        Ok(u64::from(found.round) << 32 | u64::from(self.kind << KIND_BIT) | (place as u64 + 1))
     }
 
     fn open_place(&self, id: u64) -> Result<(&Mutex<Place<T>>, u32), Fault> {
-        let place = place_of(id).and_then(|place| self.place(place));
+        let place = self.place_of(id).and_then(|place| self.place(place));
         place.map(|place| (place, (id >> 32) as u32)).ok_or(CLOSED)
     }
 
@@ -126,11 +133,28 @@ impl<T> Registry<T> {
     /// Closes a thing. One that is in use by another thread stays open.
     pub(crate) fn close(&self, id: u64) -> Result<(), Fault> {
         let (place, round) = self.open_place(id)?;
-        let mut found = match place.try_lock() {
+        let found = match place.try_lock() {
             Ok(found) => found,
             Err(TryLockError::WouldBlock) => return Err(BUSY),
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
         };
+        self.end(id, place, found, round)
+    }
+
+    /// Closes a thing of which others take no more than copies, once they have.
+    pub(crate) fn close_shared(&self, id: u64) -> Result<(), Fault> {
+        let (place, round) = self.open_place(id)?;
+        let found = place.lock().unwrap_or_else(PoisonError::into_inner);
+        self.end(id, place, found, round)
+    }
+
+    fn end(
+        &self,
+        id: u64,
+        place: &Mutex<Place<T>>,
+        mut found: MutexGuard<'_, Place<T>>,
+        round: u32,
+    ) -> Result<(), Fault> {
         if found.round != round || found.thing.is_none() {
             return Err(CLOSED);
         }
@@ -139,7 +163,7 @@ impl<T> Registry<T> {
         drop(found);
         place.clear_poison();
         drop(thing);
-        if let Some(place) = place_of(id).filter(|_| !worn_out) {
+        if let Some(place) = self.place_of(id).filter(|_| !worn_out) {
             let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
             free.places.push(place);
         }
@@ -153,7 +177,8 @@ mod tests {
 
     #[test]
     fn a_closed_number_never_names_a_later_thing() {
-        static THINGS: Registry<String> = Registry::new();
+        static THINGS: Registry<String> = Registry::new(1);
+        static OTHERS: Registry<String> = Registry::new(2);
         let first = THINGS.open("one".to_owned()).unwrap();
         assert_eq!(THINGS.copy(first).unwrap(), "one");
         THINGS.close(first).unwrap();
@@ -167,10 +192,28 @@ mod tests {
         for wrong in [0, 1, u64::MAX, second + 1, second ^ 1 << 40] {
             assert_eq!(THINGS.copy(wrong).unwrap_err().status, PetrovStatus::Closed, "{wrong}");
         }
+        assert_eq!(
+            OTHERS.open("another".to_owned()).unwrap() as u32 & 0xff,
+            second as u32 & 0xff
+        );
+        assert_eq!(
+            OTHERS.copy(second).unwrap_err().status,
+            PetrovStatus::Closed,
+            "of another kind"
+        );
         let busy = THINGS.with(second, |_| {
             std::thread::scope(|scope| scope.spawn(|| THINGS.with(second, |_| Ok(()))).join().unwrap())
         });
         assert_eq!(busy.unwrap_err().status, PetrovStatus::Busy);
+        // Copies are taken in a moment, and closing waits for them.
+        std::thread::scope(|scope| {
+            for _ in 0..100 {
+                let shared = OTHERS.open("shared".to_owned()).unwrap();
+                let copying = scope.spawn(move || while OTHERS.copy(shared).is_ok() {});
+                OTHERS.close_shared(shared).unwrap();
+                copying.join().unwrap();
+            }
+        });
         let many: Vec<u64> = (0..1000).map(|n| THINGS.open(n.to_string()).unwrap()).collect();
         for (n, id) in many.iter().enumerate() {
             assert_eq!(THINGS.copy(*id).unwrap(), n.to_string());

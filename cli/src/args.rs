@@ -382,7 +382,7 @@ pub(crate) struct BenchProbeOptions {
     #[arg(long, default_value = "russian")]
     pub(crate) game: String,
     /// Pieces of each position [default: the most that the tables have]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=12))]
     pub(crate) pieces: Option<u8>,
     /// Tables to probe: wld, dtw or dtz
     #[arg(long, default_value = "wld", value_parser = metric)]

@@ -99,6 +99,12 @@ pub(crate) fn probe<G: Game>(
     setting: &Setting,
     output: &mut Output,
 ) -> Result<(), Failure> {
+    if options.unpack && options.metric != Metric::Wld {
+        return Err(Failure::Usage(format!(
+            "--unpack goes with --metric wld only, not with {}",
+            options.metric
+        )));
+    }
     let tables = setting.tables(BlockCache::new(options.cache << 20))?;
     let prober = tables.prober(game)?;
     let pieces = match options.pieces {

@@ -17,6 +17,8 @@ pub struct Setting {
     pub dirs: Vec<PathBuf>,
     /// How tables are read.
     pub backend: Backend,
+    /// The starter set beside an installed program, if no folder was named on the command line.
+    starter: Option<PathBuf>,
     quiet: bool,
     verbose: bool,
 }
@@ -35,6 +37,11 @@ impl Setting {
             games,
             dirs: dirs(&shared.tables),
             backend,
+            starter: if shared.tables.is_empty() {
+                installed_starter()
+            } else {
+                None
+            },
             quiet: shared.quiet,
             verbose: shared.verbose,
         })
@@ -51,7 +58,8 @@ impl Setting {
     /// Opens the tables. Those that cannot be used are reported when they are
     /// asked for, and with `-v` here.
     pub(crate) fn tables(&self, cache: BlockCache) -> Result<Tables, Failure> {
-        let tables = Tables::open_with(&self.dirs, cache, self.backend)?;
+        let dirs: Vec<&PathBuf> = self.dirs.iter().chain(&self.starter).collect();
+        let tables = Tables::open_with(&dirs, cache, self.backend)?;
         if self.verbose {
             let count = tables.iter().count();
             self.detail(&format!("{count} tables in {}", self.dirs_in_words()));
@@ -93,6 +101,13 @@ impl Setting {
             self.note(text);
         }
     }
+}
+
+/// `PREFIX/share/petrov/tables` of a program that is `PREFIX/bin/petrov`, where `scripts/install` puts the starter set.
+fn installed_starter() -> Option<PathBuf> {
+    let program = std::env::current_exe().ok()?;
+    let tables = program.parent()?.parent()?.join("share/petrov/tables");
+    tables.is_dir().then_some(tables)
 }
 
 fn dirs(given: &[PathBuf]) -> Vec<PathBuf> {

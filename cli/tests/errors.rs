@@ -84,6 +84,8 @@ fn words_of_the_command_line() {
         &["gen", "russian", "2", "--memory", "lots"],
         &["bench", "probe", "--seconds", "-1"],
         &["bench", "probe", "--pieces", "1"],
+        &["bench", "probe", "--pieces", "99"],
+        &["bench", "probe", "--unpack", "--metric", "dtz"],
         &["completions", "nonsense"],
         &["rules", "russian", "--toml", "--json"],
         &["games", "-q", "-v"],

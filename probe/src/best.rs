@@ -53,8 +53,8 @@ pub struct BestMoves<G: Game> {
     /// The result for the side to move under the rule: a win or loss that the rule makes a draw is a cursed win or
     /// a blessed loss.
     ///
-    /// A rule given as [`CountRule::Plies`] is applied up to the next conversion; after it the position
-    /// is to be asked about anew. The fifty-move rule of chess is in its tables, for all conversions to come.
+    /// A rule given as [`CountRule::Plies`] is applied up to the next conversion, and to the one after that if the
+    /// move is itself a conversion; then the position is to be asked about anew. The fifty-move rule of chess is in its tables, for all conversions to come.
     pub result: Value50,
     /// The moves that keep this result, best first; none if the game is over.
     pub moves: Vec<RankedMove<G>>,
@@ -62,7 +62,10 @@ pub struct BestMoves<G: Game> {
 
 impl<G: Game> Prober<G> {
     /// The moves that keep the result of a position under a rule of counting, best first. Playing the first
-    /// of them every time, with the count that the game has reached, wins what can be won within the rule.
+    /// of them every time, with the count that the game has reached, wins what is won without such a rule and under the
+    /// fifty-move rule of chess. Under [`CountRule::Plies`] it comes to the next conversion in time, to a position whose own
+    /// next conversion can be reached in time if there is such a move; what is beyond that, tables of distances do not
+    /// tell.
     ///
     /// ```
     /// use petrov_games::{Game as _, Games};
@@ -114,10 +117,27 @@ impl<G: Game> Prober<G> {
                 Value50::new(value, dtz.plies().is_some_and(late))
             }
         };
+        // A conversion sets the count to nought, and the next one must be in time as well.
+        let next_is_late = |ranked: &RankedMove<G>| match rule {
+            CountRule::Plies { limit, .. } if self.game().is_conversion(&ranked.played) => {
+                match self.score(&ranked.after, Metric::Dtz) {
+                    Ok(score) => Ok(!score.is_draw() && u32::from(score.distance()) > limit),
+                    Err(ProbeError::Missing { .. }) => Ok(false),
+                    Err(error) => Err(error),
+                }
+            }
+            _ => Ok(false),
+        };
         let mut judged: Vec<(Value50, RankedMove<G>)> = moves
             .drain(..)
-            .map(|ranked| (judge(ranked.value, ranked.value50, ranked.dtz), ranked))
-            .collect();
+            .map(|ranked| {
+                let kept = match judge(ranked.value, ranked.value50, ranked.dtz) {
+                    _ if next_is_late(&ranked)? => Value50::new(ranked.value, true),
+                    kept => kept,
+                };
+                Ok((kept, ranked))
+            })
+            .collect::<Result<_, ProbeError>>()?;
         let result = judged
             .iter()
             .map(|(result, _)| *result)

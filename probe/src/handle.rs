@@ -92,7 +92,8 @@ impl<G: Game> Handle<G> {
     /// capture leads to what is in none; never a guess.
     ///
     /// # Errors
-    /// [`ProbeError::Table`] if a table is damaged, [`ProbeError::NoPosition`] if pieces stand where they cannot.
+    /// [`ProbeError::Table`] if a table is damaged, [`ProbeError::Foreign`] or [`ProbeError::Header`] if another table lies
+    /// in its place, [`ProbeError::NoPosition`] if pieces stand where they cannot.
     #[inline]
     pub fn value(&mut self, position: &G::Position) -> Result<Option<Value>, ProbeError> {
         Ok(self.score(position, Metric::Wld)?.map(Score::value))
@@ -143,6 +144,7 @@ impl<G: Game> Handle<G> {
     fn explain(&self, fault: Fault<Untold>) -> ProbeError {
         let fault: Fault<Told> = match fault {
             Fault::Table(error) => Fault::Table(error),
+            Fault::Obstructed(material, metric) => Fault::Obstructed(material, metric),
             // Missing tables and captures are answers, not errors.
             Fault::NoPosition | Fault::Missing(_) | Fault::Captures => Fault::NoPosition,
         };

@@ -22,11 +22,12 @@ pub struct PieceLimit {
 
 impl PieceLimit {
     /// Whether there are tables of so many pieces of White and of Black. If not, no position with so many is in a
-    /// table; if so, a look-up tells (a material may still be missing).
+    /// table, though a capture may lead from it into one, which [`Handle::value`](crate::Handle::value) would
+    /// find; if so, a look-up tells (a material may still be missing).
     #[inline(always)]
     #[must_use]
     pub const fn admits(self, white: u32, black: u32) -> bool {
-        white + black <= self.together && white <= self.of_a_side && black <= self.of_a_side
+        white.saturating_add(black) <= self.together && white <= self.of_a_side && black <= self.of_a_side
     }
 
     /// Most pieces of both sides together; 0 if there are no tables.

@@ -147,7 +147,7 @@ pub fn table_path(dir: &Path, game: &str, material: Material, metric: Metric) ->
 impl Tables {
     /// Opens every table below the folders, with a cache of
     /// [`crate::DEFAULT_CACHE_BYTES`]. A folder that does not exist holds no tables.
-    /// Damaged tables are left out; they are reported when they are asked for.
+    /// Damaged tables are left out; they are reported when they are asked for, and by [`Tables::faults`].
     ///
     /// # Errors
     /// A folder that exists but cannot be read.
@@ -262,6 +262,19 @@ impl Tables {
             .ok_or_else(|| self.missing(game, material, metric))
     }
 
+    /// Materials and metrics that files of a game go by which are not their tables: damaged, of other rules, or misnamed.
+    fn obstructed(&self, game: &str) -> impl Iterator<Item = (Material, Metric)> {
+        let paths = (self.0.faults.keys().map(PathBuf::as_path)).chain(self.iter().map(Table::path));
+        paths.filter_map(move |path| {
+            let folder = path.parent()?;
+            let ours = folder.file_name()? == game && self.0.dirs.iter().any(|dir| folder.parent() == Some(dir));
+            let (name, metric) = path.file_stem()?.to_str()?.split_once('.')?;
+            let metric = Metric::ALL.into_iter().find(|known| known.name() == metric)?;
+            let material: Material = name.parse().ok()?;
+            (ours && material.to_string() == name).then_some((material, metric))
+        })
+    }
+
     /// Why the table of a game, material and metric is not among the usable.
     fn missing<G: Game>(&self, game: &G, material: Material, metric: Metric) -> ProbeError {
         for dir in &self.0.dirs {
@@ -270,7 +283,8 @@ impl Tables {
                 return ProbeError::Table(error.clone());
             }
             if let Some(table) = self.iter().find(|table| table.path() == path) {
-                let found = Fingerprint::from_bytes(table.header().parts().fingerprint);
+                let parts = table.header().parts();
+                let found = Fingerprint::from_bytes(parts.fingerprint);
                 if found != game.fingerprint() {
                     return ProbeError::Foreign {
                         path,
@@ -278,6 +292,10 @@ impl Tables {
                         found,
                         expected: game.fingerprint(),
                     };
+                }
+                if (parts.material.as_str(), parts.metric) != (material.to_string().as_str(), metric) {
+                    let what = format!("it holds {}.{}", parts.material, parts.metric);
+                    return ProbeError::Header { path, what };
                 }
             }
         }
@@ -334,12 +352,11 @@ fn collect(dir: &Path, depth: u32, seen: &mut HashSet<(u64, u64)>, found: &mut V
     };
     for entry in entries {
         let path = entry.map_err(error)?.path();
-        if path.is_dir() {
-            if depth < DEEPEST {
-                collect(&path, depth + 1, seen, found)?;
-            }
-        } else if path.extension().is_some_and(|extension| extension == EXTENSION) {
+        if path.extension().is_some_and(|extension| extension == EXTENSION) {
+            // A folder of such a name is no table either, and opening it says so.
             found.push(path);
+        } else if depth < DEEPEST && path.is_dir() {
+            collect(&path, depth + 1, seen, found)?;
         }
     }
     Ok(())
@@ -476,14 +493,16 @@ impl<G: Game> Prober<G> {
     }
 
     /// Decodes all blocks of the tables of a metric of at most so many pieces, smallest first, and keeps
-    /// them in the cache for good, as far as `bytes` and the cache's budget go: such blocks are read without
-    /// locks. Takes 20 to 50 microseconds a block of 64 KiB.
+    /// them in the cache for good, as far as `bytes` and the cache's budget go, what was kept before included: such
+    /// blocks are read without locks. Takes 20 to 50 microseconds a block of 64 KiB.
     ///
     /// # Errors
-    /// [`ProbeError::Table`] if a block is damaged; those before it stay.
+    /// [`ProbeError::Table`] if a block is damaged; those before it stay. If a whole file is, or is another table than its
+    /// name says, the error comes after all others have been decoded.
     pub fn warm(&self, metric: Metric, pieces: u8, bytes: u64) -> Result<Filled, ProbeError> {
-        with_lookup!(self, lookup => lookup.warm(metric, pieces, bytes))
-            .map_err(|error| ProbeError::Table(Arc::new(*error)))
+        with_lookup!(self, lookup => {
+            lookup.warm(metric, pieces, bytes).map_err(|fault| lookup.explain(&self.game, fault))
+        })
     }
 
     /// Works out the value of every placement of the WLD tables of at most so many pieces, smallest first, as
@@ -492,7 +511,8 @@ impl<G: Game> Prober<G> {
     /// fit is probed as before. Probes of other threads go on meanwhile.
     ///
     /// # Errors
-    /// As [`Prober::value`], of a position that a capture leads to.
+    /// As [`Prober::value`], of a position that a capture leads to; of a file that is no table of its name, after all
+    /// others have been unpacked.
     pub fn unpack(&self, pieces: u8, bytes: u64) -> Result<Filled, ProbeError> {
         with_lookup!(self, lookup => {
             lookup.unpack(pieces, bytes).map_err(|fault| lookup.explain(&self.game, fault))
@@ -759,8 +779,13 @@ pub(crate) struct Lookup<R: Rulebook> {
     slots: Vec<Slot<R::Set>>,
     /// Number of the slot by the pieces.
     numbers: [KeyMap<u32>; 3],
+    /// Of the tables.
     max_pieces: [u8; 3],
+    /// Of the tables and of what is in the way of some.
+    most_pieces: [u8; 3],
     most_of_a_side: [u8; 3],
+    /// Materials that have a file which is not their table, by the pieces; they have no slot. Empty if all is well.
+    obstructed: [KeyMap<Material>; 3],
     /// Some slot of a WLD table is unpacked.
     unpacked: AtomicBool,
 }
@@ -769,6 +794,8 @@ pub(crate) struct Lookup<R: Rulebook> {
 #[derive(Debug)]
 pub(crate) enum Fault<M> {
     Missing(M),
+    /// There is a file that is not its table.
+    Obstructed(Box<Material>, Metric),
     Table(Box<TableError>),
     NoPosition,
     /// Captures would have to be looked at.
@@ -821,7 +848,9 @@ impl<R: Rulebook> Lookup<R> {
             slots: Vec::new(),
             numbers: [(); 3].map(|()| KeyMap::default()),
             max_pieces: [0; 3],
+            most_pieces: [0; 3],
             most_of_a_side: [0; 3],
+            obstructed: [(); 3].map(|()| KeyMap::default()),
             unpacked: AtomicBool::new(false),
         };
         for table in &tables.0.tables {
@@ -833,7 +862,32 @@ impl<R: Rulebook> Lookup<R> {
                 what,
             })?;
         }
+        for (material, metric) in tables.obstructed(game.name()) {
+            lookup.obstruct(material, metric);
+        }
         Ok(lookup)
+    }
+
+    /// Takes note of a file that is not the table of its name.
+    fn obstruct(&mut self, material: Material, metric: Metric) {
+        for view in material.views() {
+            let (own, opp) = material.armies(*view);
+            if let Some(key) = self.rulebook.key(&own, &opp)
+                && !self.numbers[metric as usize].contains_key(&key)
+            {
+                self.obstructed[metric as usize].insert(key, material);
+                // So that it is asked for, and the error is seen.
+                self.raise_limits(material, metric);
+            }
+        }
+    }
+
+    fn raise_limits(&mut self, material: Material, metric: Metric) {
+        let (white, black) = material.armies(View::White);
+        let most = &mut self.most_pieces[metric as usize];
+        *most = (*most).max(material.pieces());
+        let most = &mut self.most_of_a_side[metric as usize];
+        *most = (*most).max(white.pieces()).max(black.pieces());
     }
 
     fn add(&mut self, table: &Arc<Table>) -> Result<(), String> {
@@ -879,18 +933,18 @@ impl<R: Rulebook> Lookup<R> {
                 });
             }
         }
-        let (white, black) = material.armies(View::White);
         let most = &mut self.max_pieces[parts.metric as usize];
         *most = (*most).max(material.pieces());
-        let most = &mut self.most_of_a_side[parts.metric as usize];
-        *most = (*most).max(white.pieces()).max(black.pieces());
+        self.raise_limits(material, parts.metric);
         Ok(())
     }
 
     pub(crate) fn explain<G: Game>(&self, game: &G, fault: Fault<Told>) -> ProbeError {
         match fault {
             Fault::Table(error) => ProbeError::Table(Arc::new(*error)),
-            Fault::Missing(Told(material, metric)) => self.tables.missing(game, *material, metric),
+            Fault::Missing(Told(material, metric)) | Fault::Obstructed(material, metric) => {
+                self.tables.missing(game, *material, metric)
+            }
             Fault::NoPosition | Fault::Captures => ProbeError::NoPosition {
                 game: game.name().to_owned(),
             },
@@ -900,7 +954,7 @@ impl<R: Rulebook> Lookup<R> {
     /// What a placement without tables of its own has to be of for there to be one.
     pub(crate) fn limit(&self, metric: Metric) -> PieceLimit {
         PieceLimit {
-            together: self.max_pieces[metric as usize].into(),
+            together: self.most_pieces[metric as usize].into(),
             of_a_side: self.most_of_a_side[metric as usize].into(),
         }
     }
@@ -937,7 +991,7 @@ impl<R: Rulebook> Lookup<R> {
         metric: Metric,
         check: bool,
         reader: &mut D,
-        search: bool,
+        mut search: bool,
     ) -> Result<Score, Fault<M>> {
         let rulebook = &*self.rulebook;
         if check && !rulebook.is_placement(placement) {
@@ -950,10 +1004,13 @@ impl<R: Rulebook> Lookup<R> {
         if unpacked
             && let Some(slot) = self.slot(placement, metric)
             && let Some(values) = slot.unpacked.get()
-            && rulebook.without_right(placement).is_none()
         {
-            reader.looked_up();
-            return values.get(slot.index.rank(placement)).ok_or(Fault::NoPosition);
+            if rulebook.without_right(placement).is_none() {
+                reader.looked_up();
+                return values.get(slot.index.rank(placement)).ok_or(Fault::NoPosition);
+            }
+            // A right is not unpacked, but what it leads to is: a few look-ups tell.
+            search = true;
         }
         let forced = rulebook.forced();
         if forced && rulebook.has_capture(placement) {
@@ -991,13 +1048,24 @@ impl<R: Rulebook> Lookup<R> {
             None
         };
         let Some(slot) = self.slot(placement, metric) else {
-            return Err(Fault::Missing(M::of(rulebook, placement, metric)));
+            return Err(self.without_slot(placement, metric));
         };
         reader.looked_up();
         match slot.table.entry_by(slot.side, slot.index.rank(placement), reader) {
             Ok(entry) => Ok(Score::better(captures, entry)),
             Err(error) => Err(Fault::Table(Box::new(error))),
         }
+    }
+
+    /// Why there is nothing to look up.
+    fn without_slot<M: Missing>(&self, placement: &R::Placement, metric: Metric) -> Fault<M> {
+        let obstructed = &self.obstructed[metric as usize];
+        if !obstructed.is_empty()
+            && let Some(material) = obstructed.get(&placement.key())
+        {
+            return Fault::Obstructed(Box::new(*material), metric);
+        }
+        Fault::Missing(M::of(&*self.rulebook, placement, metric))
     }
 
     /// The best score that a capture leads to. Ends because every capture
@@ -1108,7 +1176,7 @@ impl<R: Rulebook> Lookup<R> {
     }
 
     /// See [`Prober::warm`].
-    pub(crate) fn warm(&self, metric: Metric, pieces: u8, bytes: u64) -> Result<Filled, Box<TableError>> {
+    pub(crate) fn warm(&self, metric: Metric, pieces: u8, bytes: u64) -> Result<Filled, Fault<Told>> {
         let mut filled = Filled::default();
         let mut room = bytes;
         for (_, slot) in self.smallest_first(metric, pieces) {
@@ -1117,12 +1185,20 @@ impl<R: Rulebook> Lookup<R> {
                 continue;
             }
             filled.asked += 1;
-            if slot.table.keep_blocks(&mut room, &mut Passing)? {
+            let kept = slot.table.keep_blocks(&mut room, &mut Passing);
+            if kept.map_err(|error| Fault::Table(Box::new(error)))? {
                 filled.done += 1;
             }
         }
         filled.bytes = bytes - room;
-        Ok(filled)
+        self.first_obstructed(metric, pieces).map_or(Ok(filled), Err)
+    }
+
+    /// A file of at most so many pieces that is not its table.
+    fn first_obstructed(&self, metric: Metric, pieces: u8) -> Option<Fault<Told>> {
+        let materials = self.obstructed[metric as usize].values();
+        let first = materials.filter(|material| material.pieces() <= pieces).min()?;
+        Some(Fault::Obstructed(Box::new(*first), metric))
     }
 
     /// See [`Prober::unpack`].
@@ -1154,6 +1230,6 @@ impl<R: Rulebook> Lookup<R> {
             filled.bytes += need;
             filled.done += 1;
         }
-        Ok(filled)
+        self.first_obstructed(Metric::Wld, pieces).map_or(Ok(filled), Err)
     }
 }

@@ -8,7 +8,7 @@ use crate::score::{Score, Value};
 pub struct Filled {
     /// Tables (warm) or sides to move of tables (unpack) that were asked for.
     pub asked: u32,
-    /// Those of them that are now in memory as a whole.
+    /// Those of them that are now in memory as a whole, within the bytes that were allowed.
     pub done: u32,
     /// Bytes that these take.
     pub bytes: u64,

@@ -332,6 +332,84 @@ fn swapped_blocks_are_found_or_harmless() {
     }
 }
 
+/// What lies in a table's place and is not it is an error of every way of probing, never "not in a table".
+#[test]
+fn handles_name_what_is_in_the_way() {
+    type Spoil = (&'static str, fn(&Path, &Path));
+    let spoils: [Spoil; 9] = [
+        ("cut short", |path, _| {
+            let whole = std::fs::read(path).unwrap();
+            std::fs::write(path, &whole[..whole.len() / 2]).unwrap();
+        }),
+        ("empty", |path, _| std::fs::write(path, []).unwrap()),
+        ("junk", |path, _| std::fs::write(path, [7; 3000]).unwrap()),
+        ("a damaged header", |path, _| {
+            let mut bytes = std::fs::read(path).unwrap();
+            bytes[40] ^= 1;
+            std::fs::write(path, bytes).unwrap();
+        }),
+        ("a pipe", |path, _| {
+            std::fs::remove_file(path).unwrap();
+            assert!(
+                std::process::Command::new("mkfifo")
+                    .arg(path)
+                    .status()
+                    .unwrap()
+                    .success()
+            );
+        }),
+        ("a link to nothing", |path, _| {
+            std::fs::remove_file(path).unwrap();
+            std::os::unix::fs::symlink("nowhere", path).unwrap();
+        }),
+        ("a folder", |path, _| {
+            std::fs::remove_file(path).unwrap();
+            std::fs::create_dir(path).unwrap();
+        }),
+        ("a table of other rules", |path, dir| {
+            let other = Folder::with(&petrov_tests::game("pool"), "KKvK", &[Metric::Wld]);
+            let from = other.path().join("pool").join(path.strip_prefix(dir).unwrap());
+            std::fs::copy(from, path).unwrap();
+        }),
+        ("another table", |path, dir| {
+            std::fs::copy(dir.join("KMvK.wld.petrov"), path).unwrap();
+        }),
+    ];
+    let game = petrov_tests::game("russian");
+    let sound = game.parse_fen("W:WKe1,c3:BKa5").unwrap();
+    let asked = game.parse_fen("W:WKe1,Kc3:BKa5").unwrap();
+    for (what, spoil) in spoils {
+        let folder = Folder::with(&game, "3", &[Metric::Wld]);
+        let dir = folder.path().join("russian");
+        let path = dir.join("KKvK.wld.petrov");
+        spoil(&path, &dir);
+        for backend in Backend::ALL {
+            let tables = Tables::open_with(&[folder.path()], BlockCache::default(), backend).unwrap();
+            let prober = tables.prober(&game).unwrap();
+            let mut handle = prober.handle();
+            let file = path.display().to_string();
+            let names_it = |error: ProbeError| assert!(error.to_string().contains(&file), "{what}: {error}");
+            names_it(prober.value(&asked).unwrap_err());
+            names_it(handle.value(&asked).unwrap_err());
+            names_it(handle.node(&asked).unwrap_err());
+            assert!(handle.value(&sound).unwrap().is_some(), "{what}");
+            let warm = prober.warm(Metric::Wld, 3, u64::MAX);
+            names_it(warm.unwrap_err());
+            assert!(prober.warm(Metric::Wld, 2, u64::MAX).is_ok());
+            names_it(prober.unpack(3, u64::MAX).unwrap_err());
+            assert!(prober.limit(Metric::Wld).admits(2, 1));
+        }
+    }
+    // All that there is in the way: the limit lets it be asked for, and the error is seen.
+    let folder = Folder::with(&game, "3", &[Metric::Wld]);
+    for (name, _) in folder.files() {
+        std::fs::write(folder.path().join(name), b"nothing").unwrap();
+    }
+    let prober = folder.tables().prober(&game).unwrap();
+    assert!(prober.limit(Metric::Wld).admits(2, 1));
+    assert!(prober.handle().value(&asked).is_err());
+}
+
 /// Files that have each other's names: probing goes by headers and answers as before; `verify` tells.
 #[test]
 fn swapped_files_are_harmless_and_found() {

@@ -3,7 +3,7 @@
 use petrov_games::{Colour, Game, Games, Rulebook, with_rulebook};
 use petrov_probe::{
     Army, Backend, BlockCache, CountRule, DigitOrder, Distance, Handle, Material, Metric, Node, ProbeError, Prober,
-    Ranking, SliceIndex, Tables, Value, Value50,
+    RankedMove, Ranking, SliceIndex, Tables, Value, Value50,
 };
 use petrov_tests::Folder;
 
@@ -165,11 +165,12 @@ fn en_passant_is_searched() {
         for ((with, without), expected) in pairs.iter().zip(&expected) {
             assert_eq!(value(&mut handle, &position(with)), expected.0, "{with}");
             assert_eq!(value(&mut handle, &position(without)), expected.1, "{without}");
-            assert_eq!(
-                handle.node(&position(with)).unwrap(),
-                Node::NeedsCaptureSearch,
-                "{with}"
-            );
+            let node = if unpacked {
+                Node::Value(expected.0)
+            } else {
+                Node::NeedsCaptureSearch
+            };
+            assert_eq!(handle.node(&position(with)).unwrap(), node, "{with}");
         }
     }
 }
@@ -206,17 +207,20 @@ fn what_a_capture_leads_to_may_be_missing() {
 fn check_best<G: Game>(prober: &Prober<G>, position: &G::Position, limit: u32, counted: u32) -> Value50 {
     let game = prober.game();
     let root = prober.root(position).unwrap();
-    let judged = |value: Value, dtz: Distance| {
+    // Up to the next conversion, and to the one after it if the move is one.
+    let judged = |ranked: &RankedMove<G>| {
+        let late = |dtz: Distance, counted: u32| dtz.plies().is_some_and(|plies| counted + u32::from(plies) > limit);
+        let converts = game.is_conversion(&ranked.played);
         Value50::new(
-            value,
-            dtz.plies().is_some_and(|plies| counted + u32::from(plies) > limit),
+            ranked.value,
+            late(ranked.dtz, counted) || converts && late(prober.root(&ranked.after).unwrap().dtz, 0),
         )
     };
     let rule = CountRule::Plies { limit, counted };
     let mut results = Vec::new();
     for ranking in [Ranking::Dtw, Ranking::Dtz] {
         let best = prober.best_moves(position, ranking, rule).unwrap();
-        let most = root.moves.iter().map(|ranked| judged(ranked.value, ranked.dtz)).max();
+        let most = root.moves.iter().map(judged).max();
         let Some(most) = most else {
             assert!(best.moves.is_empty());
             return best.result;
@@ -225,7 +229,7 @@ fn check_best<G: Game>(prober: &Prober<G>, position: &G::Position, limit: u32, c
         // All of the best result, each once, in order.
         let mut texts: Vec<&str> = best.moves.iter().map(|ranked| ranked.text.as_str()).collect();
         let mut expected: Vec<&str> = (root.moves.iter())
-            .filter(|ranked| judged(ranked.value, ranked.dtz) == most)
+            .filter(|ranked| judged(ranked) == most)
             .map(|ranked| ranked.text.as_str())
             .collect();
         let distances: Vec<Option<u16>> = (best.moves.iter())
@@ -279,6 +283,35 @@ fn moves_keep_the_result_within_a_count() {
             "{error}"
         );
     }
+}
+
+/// A conversion sets the count to nought, but into a position whose next conversion is too far it is not played.
+#[test]
+fn a_conversion_into_what_is_too_far_is_not_played() {
+    let game = petrov_tests::game("english");
+    let folder = Folder::with(&game, "3", &Metric::ALL);
+    let tables = folder.tables();
+    let prober = tables.prober(&game).unwrap();
+    let rule = CountRule::Plies { limit: 6, counted: 0 };
+    let mut spared = 0;
+    for position in positions(&game, &tables, Metric::Dtz).iter().step_by(3) {
+        let best = prober.best_moves(position, Ranking::Dtw, rule).unwrap();
+        if best.result != Value50::Win {
+            continue;
+        }
+        for ranked in prober.root(position).unwrap().moves {
+            let too_far = || prober.root(&ranked.after).unwrap().dtz.plies() > Some(6);
+            if ranked.value == Value::Win && game.is_conversion(&ranked.played) && too_far() {
+                spared += 1;
+                assert!(
+                    best.moves.iter().all(|kept| kept.text != ranked.text),
+                    "{}",
+                    game.fen(position)
+                );
+            }
+        }
+    }
+    assert!(spared > 0);
 }
 
 #[test]
