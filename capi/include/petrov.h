@@ -11,7 +11,7 @@
  *
  * If the system has no memory left the process ends (abort), as there is no way to go on: petrov_unpack and
  * petrov_warm take as much as they are allowed, and petrov_open some MB. With PETROV_READ_PREAD every table is an open
- * file; those for which there is no room below the limit (ulimit -n) are errors when they are asked for.
+ * file, and petrov_open fails if there are more than the limit allows (ulimit -n).
  *
  * C99 or later, C++11 or later. */
 
@@ -309,7 +309,7 @@ size_t petrov_last_error(char *buffer,
 //
 // Memory: texts are copied; the prober and its cache are freed when it and all its handles are closed.
 // Threads: any, also at once. Errors: `NULL`, `SIZE`, `ARGUMENT` (game, rule file, options), `TABLE` (a folder cannot be
-// read), `TOO_MANY`.
+// read, or too few file descriptors), `TOO_MANY`.
 PetrovStatus petrov_open(const char *game,
                          const struct PetrovOptions *options,
                          struct PetrovProber *prober);

@@ -80,7 +80,7 @@ pub extern "C" fn petrov_last_error(buffer: *mut c_char, size: usize) -> usize {
 ///
 /// Memory: texts are copied; the prober and its cache are freed when it and all its handles are closed.
 /// Threads: any, also at once. Errors: `NULL`, `SIZE`, `ARGUMENT` (game, rule file, options), `TABLE` (a folder cannot be
-/// read), `TOO_MANY`.
+/// read, or too few file descriptors), `TOO_MANY`.
 #[unsafe(no_mangle)]
 pub extern "C" fn petrov_open(
     game: *const c_char,

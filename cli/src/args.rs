@@ -288,7 +288,7 @@ pub(crate) struct VerifyOptions {
     pub(crate) game: String,
     /// Number of pieces, or one material with all it depends on [default: every table there is]
     pub(crate) what: Option<What>,
-    /// Look at so many positions of each table, spread over it, instead of at all
+    /// Look at so many positions of each table, spread over it, instead of at all; counts in headers are then not compared
     #[arg(long, value_name = "N", conflicts_with = "checksums", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) sample: Option<u64>,
     /// Look at checksums only

@@ -140,10 +140,14 @@ fn say(report: &Checksums, setting: &Setting, output: &mut Output) -> Result<(),
                 .iter()
                 .filter(|difference| difference.found.is_some())
                 .count();
-        let differ = match report.differ.len() {
+        let missing = report.differ.iter().filter(|difference| difference.missing).count();
+        let mut differ = match report.differ.len() - missing {
             1 => "1 differs".to_owned(),
             many => format!("{} differ", words::thousands(many as u64)),
         };
+        if missing > 0 {
+            differ += &format!(", {} missing", words::thousands(missing as u64));
+        }
         writeln!(
             output,
             "{} as listed, {differ}, {} not in the list",

@@ -2,8 +2,7 @@
 
 use rustix::process::{Resource, getrlimit, setrlimit};
 
-/// Lets the process open as many files as it may at most: with `--read pread` each table is one. Where the limit
-/// is still too low, tables that cannot be opened say so when they are asked for.
+/// Lets the process open as many files as it may at most: with `--read pread` each table is one.
 pub(crate) fn open_as_many_files_as_allowed() {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;

@@ -54,6 +54,37 @@ fn tables_are_those_of_the_repository() {
     assert!(tables(&place) > 90);
 }
 
+/// The starter set where it lies in a checkout, one folder deeper than the list says.
+#[test]
+fn a_list_goes_by_game_and_table() {
+    let place = Place::with_tables("english", "2", "wld");
+    std::fs::create_dir(place.path("tables/starter")).unwrap();
+    std::fs::rename(place.path("tables/english"), place.path("tables/starter/english")).unwrap();
+    let list = repository_list();
+    let check = [
+        "checksums",
+        "--check",
+        list.to_str().unwrap(),
+        "--ignore-missing",
+        "--json",
+    ];
+    let found = place.json(&check);
+    assert_eq!(found["files"].as_array().unwrap().len(), 3);
+    assert_eq!(found["unlisted"], Value::Array(Vec::new()));
+    // Damaged, it is not passed over, listed or not.
+    for name in ["KvM.wld.petrov", "unheard-of.petrov"] {
+        std::fs::write(place.path("tables/starter/english").join(name), "no table").unwrap();
+    }
+    let found = negative(&place, &check);
+    let paths: Vec<&str> = (found["differ"].as_array().unwrap().iter())
+        .map(|one| one["path"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        paths,
+        ["starter/english/KvM.wld.petrov", "starter/english/unheard-of.petrov"]
+    );
+}
+
 #[test]
 fn a_list_says_what_differs() {
     let place = Place::with_tables("english", "2", "wld,dtw");

@@ -80,6 +80,34 @@ fn a_pipe_named_like_a_table_is_no_table() {
         Some(3)
     );
     assert_eq!(shell(&place, "$P verify russian"), Some(1));
+    // Nor is a folder, or a link to a disk that is not there: who builds leaves them alone, and says so before.
+    for other in ["true", "rm F && mkdir F", "rmdir F && ln -s nowhere F"] {
+        let line = other.replace('F', "tables/russian/KvK.wld.petrov");
+        assert_eq!(
+            shell(&place, &format!("{line} && $P gen russian 2 --metric wld 2>err")),
+            Some(3)
+        );
+        let said = std::fs::read_to_string(place.path("err")).unwrap();
+        assert!(
+            said.lines().count() == 1 && said.contains("left as it is"),
+            "{other}: {said}"
+        );
+    }
+}
+
+/// That is nothing which the tables have done.
+#[test]
+fn too_few_file_descriptors_are_no_finding() {
+    let place = Place::with_tables("russian", "3", "wld");
+    for command in ["verify russian", "checksums", "probe russian W:WKa1:BKh8"] {
+        let line = format!("ulimit -n 12; $P {command} --read pread 2>err");
+        assert_eq!(shell(&place, &line), Some(3), "{command}");
+        let said = std::fs::read_to_string(place.path("err")).unwrap();
+        assert!(
+            said.lines().count() == 1 && said.contains("Too many open files"),
+            "{command}: {said}"
+        );
+    }
 }
 
 #[test]

@@ -27,6 +27,8 @@ use crate::write::WriteError;
 pub struct Progress {
     pub(crate) total: AtomicU64,
     pub(crate) done: AtomicU64,
+    /// Steps of what is under way and will be counted as a whole.
+    under_way: AtomicU64,
     step: Mutex<String>,
 }
 
@@ -41,7 +43,7 @@ impl Progress {
     /// Steps of work done.
     #[must_use]
     pub fn done(&self) -> u64 {
-        self.done.load(Relaxed)
+        self.done.load(Relaxed).saturating_add(self.under_way.load(Relaxed))
     }
 
     /// What is being done now, in a few words.
@@ -56,6 +58,14 @@ impl Progress {
 
     pub(crate) fn count(&self, steps: u64) {
         self.done.fetch_add(steps, Relaxed);
+    }
+
+    /// A count of what is under way, for `work` to add to; gives what it came to. It counts as done until then, and no more
+    /// afterwards.
+    pub(crate) fn watch<T>(&self, work: impl FnOnce(&AtomicU64) -> T) -> (T, u64) {
+        self.under_way.store(0, Relaxed);
+        let outcome = work(&self.under_way);
+        (outcome, self.under_way.swap(0, Relaxed))
     }
 
     pub(crate) fn set_step(&self, verb: &str, what: &dyn std::fmt::Display) {

@@ -4,7 +4,7 @@
 //! the path below the folder of tables with `/` between its parts. That is what `b3sum` writes and
 //! `b3sum --check` reads.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
@@ -67,12 +67,16 @@ impl FromStr for ChecksumList {
 
     fn from_str(text: &str) -> Result<Self, ListError> {
         let mut tables = BTreeMap::new();
+        // Some editors put a byte order mark first.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         for (at, line) in text.lines().enumerate() {
             let wrong = |what| ListError { line: at + 1, what };
             let Some((hash, path)) = line.split_once("  ").filter(|(_, path)| !path.is_empty()) else {
                 return Err(wrong("expected a hash, two spaces and a path"));
             };
             let hash = blake3::Hash::from_hex(hash).map_err(|_| wrong("expected a hash of 64 hexadecimal digits"))?;
+            // As `find` names files.
+            let path = path.strip_prefix("./").unwrap_or(path);
             if tables.insert(path.to_owned(), FileHash(hash)).is_some() {
                 return Err(wrong("a path for the second time"));
             }
@@ -109,6 +113,8 @@ pub struct Difference {
     pub found: Option<FileHash>,
     /// What is wrong, in words.
     pub what: String,
+    /// It is not there.
+    pub missing: bool,
 }
 
 /// What was found in some folders.
@@ -162,24 +168,44 @@ pub fn checksums(
                 expected: None,
                 found: None,
                 what: "no list can hold this path: it is not plain UTF-8 text".to_owned(),
+                missing: false,
             }),
         }
     }
+    let mut listed: BTreeMap<String, FileHash> = BTreeMap::new();
     if let Some(list) = list {
-        found.retain(|path, _| {
-            let listed = list.tables.contains_key(path);
-            if !listed {
-                report.unlisted.push(path.clone());
+        // A list is of a folder of tables, which may lie deeper here: GAME/TABLE is what tells a table.
+        let line_of = |path: &str| {
+            let end = path.rmatch_indices('/').nth(1).map_or(path, |(at, _)| &path[at + 1..]);
+            [path, end].into_iter().find_map(|path| list.tables.get_key_value(path))
+        };
+        let mut seen = BTreeSet::new();
+        found.retain(|path, table| {
+            if let Some((name, hash)) = line_of(path) {
+                seen.insert(name);
+                listed.insert(path.clone(), *hash);
+                return true;
             }
-            listed
+            match table {
+                Ok(_) => report.unlisted.push(path.clone()),
+                Err(what) => report.differ.push(Difference {
+                    path: path.clone(),
+                    expected: None,
+                    found: None,
+                    what: what.clone(),
+                    missing: false,
+                }),
+            }
+            false
         });
         for (path, hash) in &list.tables {
-            if !options.ignore_missing && !found.contains_key(path) {
+            if !options.ignore_missing && !seen.contains(path) {
                 report.differ.push(Difference {
                     path: path.clone(),
                     expected: Some(*hash),
                     found: None,
                     what: "the table is missing".to_owned(),
+                    missing: true,
                 });
             }
         }
@@ -190,7 +216,7 @@ pub fn checksums(
     let looks: Vec<Look> = found
         .into_par_iter()
         .map(|(path, table)| {
-            let expected = list.and_then(|list| list.tables.get(&path).copied());
+            let expected = listed.get(&path).copied();
             look_at(path, table, expected, progress)
         })
         .collect();
@@ -260,6 +286,7 @@ fn look_at(path: String, table: Result<&Table, String>, expected: Option<FileHas
         expected,
         found: file.as_ref().map(|file| file.hash),
         what,
+        missing: false,
     });
     Look { file, difference }
 }
@@ -292,7 +319,7 @@ mod tests {
     fn lists_are_read() {
         // The hash of no bytes at all, from the BLAKE3 paper's test vectors.
         let empty = "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262";
-        let list: ChecksumList = format!("{empty}  b/x.petrov\r\n{empty}  a/two  spaces.petrov\n")
+        let list: ChecksumList = format!("\u{feff}{empty}  ./b/x.petrov\r\n{empty}  a/two  spaces.petrov\n")
             .parse()
             .unwrap();
         let paths: Vec<String> = list.tables().map(|table| table.path).collect();

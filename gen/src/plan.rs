@@ -85,8 +85,8 @@ pub enum PlanError {
         /// The game.
         game: String,
     },
-    /// A file that may well be a good table stands where one is to be written:
-    /// of another version of the format, or one that may not be read.
+    /// What may well be a good table, or something else of value, stands where one is to be written: a file
+    /// of another version of the format, or one that may not be read, or no regular file.
     #[error("{fault}; it is left as it is: choose another folder or move it")]
     LeftAlone {
         /// Why it cannot be used, with its path.
@@ -287,7 +287,11 @@ const TABLE_OVERHEAD_BYTES: u64 = 400;
 /// Whether a table that cannot be used may be fine all the same.
 fn may_be_good(fault: &TableError) -> bool {
     match fault {
-        TableError::Open { source, .. } => source.kind() == std::io::ErrorKind::PermissionDenied,
+        // Or a folder, a pipe, or a link to a disk that is not there now.
+        TableError::Open { path, source } => {
+            source.kind() == std::io::ErrorKind::PermissionDenied
+                || !std::fs::metadata(path).is_ok_and(|at| at.is_file())
+        }
         TableError::Format { source, .. } => matches!(source, FormatError::UnknownVersion { .. }),
         _ => false,
     }

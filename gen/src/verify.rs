@@ -14,13 +14,17 @@
 //! that and with nothing else. And no table is proved unless
 //! those are that its material can turn into, as its values lean on theirs.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
 
-use petrov_games::{Colour, Game, Material, Placement, Rulebook, View, with_rulebook};
+use petrov_games::{Colour, Game, Games, Material, Placement, Rulebook, View, with_rulebook};
 use petrov_probe::format::SideParts;
 use petrov_probe::{
     Backend, BlockCache, DigitOrder, EXTENSION, Metric, OpenError, ProbeError, Prober, Score, SliceIndex, Table,
@@ -194,6 +198,8 @@ impl<G: Game> Check<'_, G> {
             what,
         };
         let mut found: BTreeMap<(u8, u8, String, Metric), (Material, &Table)> = BTreeMap::new();
+        // Further tables of the same material and metric, each with the one that is probed.
+        let mut copies: Vec<(Material, &Table, &Table)> = Vec::new();
         for table in self.tables.iter() {
             let parts = table.header().parts();
             let ours = parts.fingerprint == self.game.fingerprint().bytes();
@@ -219,16 +225,26 @@ impl<G: Game> Check<'_, G> {
                             material.to_string(),
                             parts.metric,
                         );
-                        found.entry(key).or_insert((material, table));
+                        match found.entry(key) {
+                            Entry::Vacant(vacant) => {
+                                vacant.insert((material, table));
+                            }
+                            Entry::Occupied(first) => copies.push((material, first.get().1, table)),
+                        }
                     }
                 }
                 Err(error) => report.findings.push(finding(table.path(), error.to_string())),
             }
         }
-        for (path, error) in self.tables.faults() {
-            if path.parent().is_some_and(|dir| dir.ends_with(self.game.name())) {
-                report.findings.push(finding(path, error.to_string()));
-            }
+        // What a damaged file holds, only its folder tells: any that is not another game's may be ours.
+        let of_others = |path: &Path| {
+            let folder = path.parent().and_then(Path::file_name).and_then(OsStr::to_str);
+            folder.is_some_and(|folder| folder != self.game.name() && Games::built_in().get(folder).is_ok())
+        };
+        let mut unreadable = BTreeSet::new();
+        for (path, error) in self.tables.faults().filter(|(path, _)| !of_others(path)) {
+            report.findings.push(finding(path, error.to_string()));
+            unreadable.extend(path.file_name().and_then(OsStr::to_str));
         }
         if found.is_empty() && wanted.is_none() && report.findings.is_empty() {
             let what = "there is no table of this game".to_owned();
@@ -250,7 +266,9 @@ impl<G: Game> Check<'_, G> {
                         material.to_string(),
                         *metric,
                     );
-                    if !found.contains_key(&key) {
+                    let name = format!("{material}.{metric}.{EXTENSION}");
+                    // One that is there and cannot be read has been named.
+                    if !found.contains_key(&key) && !unreadable.contains(name.as_str()) {
                         let file = PathBuf::from(format!("{}/{material}.{metric}", self.game.name()));
                         report.findings.push(finding(&file, "the table is missing".to_owned()));
                     }
@@ -264,7 +282,28 @@ impl<G: Game> Check<'_, G> {
             Depth::Every => entries(table),
         };
         let steps = |(_, table): &(Material, &Table)| entries(table) + each(table);
-        self.progress.total.store(found.values().map(steps).sum(), Relaxed);
+        let copied: u64 = copies.iter().map(|(_, _, copy)| entries(copy)).sum();
+        self.progress
+            .total
+            .store(found.values().map(steps).sum::<u64>() + copied, Relaxed);
+        for (material, first, copy) in copies {
+            self.progress.set_step("comparing", &copy.path().display());
+            let wrong = match self.intact(copy) {
+                Err(damage) => Some(damage),
+                Ok(()) => match same_bytes(first.path(), copy.path()) {
+                    Ok(true) => None,
+                    Ok(false) => Some(format!(
+                        "a second table of the same, with other bytes than {}, which is the one that is probed and checked; check this one by itself",
+                        first.path().display()
+                    )),
+                    Err(error) => Some(format!("cannot be read: {error}")),
+                },
+            };
+            report.findings.extend(wrong.map(|what| Finding {
+                material: Some(material),
+                ..finding(copy.path(), what)
+            }));
+        }
         let mut unfit = None;
         let prober = match self.tables.prober(self.game) {
             Ok(prober) => Some(prober),
@@ -404,6 +443,20 @@ impl<G: Game> Check<'_, G> {
     }
 }
 
+/// Whether two files hold the same.
+fn same_bytes(one: &Path, other: &Path) -> std::io::Result<bool> {
+    let [mut one, mut other] = [BufReader::new(File::open(one)?), BufReader::new(File::open(other)?)];
+    loop {
+        let (here, there) = (one.fill_buf()?, other.fill_buf()?);
+        let length = here.len().min(there.len());
+        if length == 0 || here[..length] != there[..length] {
+            return Ok(here.is_empty() && there.is_empty());
+        }
+        one.consume(length);
+        other.consume(length);
+    }
+}
+
 /// The tables of one slice.
 type Slice<'t> = (Material, Vec<(Metric, &'t Table)>);
 
@@ -463,6 +516,17 @@ impl<G: Game, R: Rulebook<Position = G::Position>> SliceCheck<'_, G, R> {
         let halves: Option<Vec<Half<R>>> = (views.iter().enumerate())
             .map(|(side, view)| Half::new(self.rulebook, &self.tables, self.material, side, *view))
             .collect();
+        for (n, (_, table)) in self.tables.iter().enumerate() {
+            let family = &table.header().parts().family;
+            if family != G::FAMILY {
+                found.add(n, || {
+                    self.finding(
+                        table,
+                        &format!("its header says family {family} instead of {}", G::FAMILY),
+                    )
+                });
+            }
+        }
         let Some(halves) = halves else {
             // No prober has such a header.
             for (n, (_, table)) in self.tables.iter().enumerate() {
@@ -554,10 +618,12 @@ impl<G: Game, R: Rulebook<Position = G::Position>> SliceCheck<'_, G, R> {
             .longest_win
             .map(|entry| self.rulebook.position(&index.unrank::<R::Placement>(entry), turn));
         match (told, longest) {
-            (Some(position), Some(plies)) => self
-                .prober
-                .score(&position, metric)
-                .is_ok_and(|score| score.is_win() && score.distance() == plies),
+            (Some(position), Some(plies)) => match self.prober.score(&position, metric) {
+                Ok(score) => score.is_win() && score.distance() == plies,
+                Err(ProbeError::NoPosition { .. }) => false,
+                // What cannot be looked up is told of the entries.
+                Err(_) => true,
+            },
             (told, longest) => told.is_none() && longest.is_none(),
         }
     }

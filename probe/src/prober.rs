@@ -150,7 +150,7 @@ impl Tables {
     /// Damaged tables are left out; they are reported when they are asked for, and by [`Tables::faults`].
     ///
     /// # Errors
-    /// A folder that exists but cannot be read.
+    /// A folder that exists but cannot be read, or too few file descriptors ([`Backend::Pread`] keeps one for each table).
     pub fn open<P: AsRef<Path>>(dirs: &[P]) -> Result<Self, OpenError> {
         Self::open_with(dirs, BlockCache::default(), Backend::default())
     }
@@ -158,7 +158,7 @@ impl Tables {
     /// As [`Tables::open`] with a cache of your own and a choice of how files are read.
     ///
     /// # Errors
-    /// A folder that exists but cannot be read.
+    /// As [`Tables::open`].
     pub fn open_with<P: AsRef<Path>>(dirs: &[P], cache: BlockCache, backend: Backend) -> Result<Self, OpenError> {
         Ok(Self(Arc::new(Self::scan(dirs, cache, backend)?)))
     }
@@ -178,8 +178,13 @@ impl Tables {
             cache,
         };
         for path in files {
-            let table = Table::open_with(&path, &all.cache, backend);
-            all.add(path, table);
+            match Table::open_with(&path, &all.cache, backend) {
+                // Nothing is wrong with this file, nor with those that come after it.
+                Err(TableError::Open { path, source }) if out_of_descriptors(&source) => {
+                    return Err(OpenError { path, source });
+                }
+                table => all.add(path, table),
+            }
         }
         Ok(all)
     }
@@ -189,7 +194,7 @@ impl Tables {
     /// several copies of a table the one in a folder is read.
     ///
     /// # Errors
-    /// A folder that exists but cannot be read.
+    /// As [`Tables::open`].
     pub fn open_default(cache: BlockCache, backend: Backend) -> Result<Self, OpenError> {
         let all = Self::scan(&crate::default_folders(), cache, backend)?;
         #[cfg(feature = "starter")]
@@ -328,6 +333,12 @@ impl Opened {
             }
         }
     }
+}
+
+/// Whether the process or the system has too many files open: `ENFILE` and `EMFILE`, which have the same numbers on every
+/// system that Rust knows as Unix.
+fn out_of_descriptors(error: &std::io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(23 | 24))
 }
 
 /// Folders below one another deeper than this are not tables of ours.

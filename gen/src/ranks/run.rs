@@ -455,12 +455,14 @@ impl<'a, G: Game, R: Rulebook> Runner<'a, G, R> {
                     pages: Mutex::default(),
                     crew: RowCrew::new(self.post, self.keeper, self.progress, label, self.options.checkpoint),
                 };
-                let done = AtomicU64::new(0);
-                let solve = || self.solver.solve(material, pass.metric, solved, &team, &done, &meter);
-                meter.measure(solve)?;
+                let solve = |done: &AtomicU64| {
+                    meter.measure(|| self.solver.solve(material, pass.metric, solved, &team, done, &meter))
+                };
+                let (outcome, done) = self.progress.watch(solve);
+                outcome?;
                 // Entries are counted, of which some stand for several positions.
                 let entries: u64 = team.entries();
-                let share = slice.positions as f64 * done.load(Relaxed) as f64 / entries.max(1) as f64;
+                let share = slice.positions as f64 * done as f64 / entries.max(1) as f64;
                 self.post.positions.fetch_add(share as u64, Relaxed);
                 self.progress.count(share as u64);
                 self.gather_together(pass, name, way, material, solved, !restored.is_empty())?;
@@ -534,12 +536,10 @@ impl<'a, G: Game, R: Rulebook> Runner<'a, G, R> {
             return Ok(());
         } else {
             self.progress.set_step("solving", &material);
-            let done = AtomicU64::new(0);
-            let solve = || {
-                self.solver
-                    .solve(material, pass.metric, solved, &OnlyRank, &done, meter)
+            let solve = |done: &AtomicU64| {
+                meter.measure(|| self.solver.solve(material, pass.metric, solved, &OnlyRank, done, meter))
             };
-            meter.measure(solve)?;
+            self.progress.watch(solve).0?;
             let positions = self.plan.slices[step.slice].positions;
             self.post.positions.fetch_add(positions, Relaxed);
             self.progress.count(positions);
