@@ -152,7 +152,7 @@ fn a_damaged_header_is_found_whatever_the_folder_is_called() {
     let place = Place::with_tables("russian", "2", "wld");
     place.text(&["gen", "english", "2", "--metric", "wld"]);
     for game in ["russian", "english"] {
-        std::fs::write(place.path(&format!("tables/{game}/KvM.wld.petrov")), "no table").unwrap();
+        std::fs::write(place.path(format!("tables/{game}/KvM.wld.petrov")), "no table").unwrap();
     }
     let of = |game: &str| findings(&place, &["verify", game, "--checksums", "--json"]);
     // Of another game it is that game's business.
