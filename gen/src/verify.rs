@@ -14,6 +14,7 @@
 //! that and with nothing else. And no table is proved unless
 //! those are that its material can turn into, as its values lean on theirs.
 
+use std::cell::LazyCell;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -237,9 +238,10 @@ impl<G: Game> Check<'_, G> {
             }
         }
         // What a damaged file holds, only its folder tells: any that is not another game's may be ours.
+        let known = LazyCell::new(Games::built_in);
         let of_others = |path: &Path| {
             let folder = path.parent().and_then(Path::file_name).and_then(OsStr::to_str);
-            folder.is_some_and(|folder| folder != self.game.name() && Games::built_in().get(folder).is_ok())
+            folder.is_some_and(|folder| folder != self.game.name() && known.get(folder).is_ok())
         };
         let mut unreadable = BTreeSet::new();
         for (path, error) in self.tables.faults().filter(|(path, _)| !of_others(path)) {
