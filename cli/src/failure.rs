@@ -5,7 +5,7 @@ use std::io;
 
 use petrov_games::{AddGameError, UnknownGame};
 use petrov_gen::claims::{ClaimError, EvaluateError};
-use petrov_gen::{BuildError, LockError, PlanError, VerifyError, WhatError};
+use petrov_gen::{BuildError, LockError, PlanError, ReadingError, VerifyError, WhatError};
 use petrov_probe::{OpenError, ProbeError, TableError};
 
 use crate::output;
@@ -86,7 +86,7 @@ macro_rules! broken {
 }
 
 usage!(UnknownGame, AddGameError, WhatError, ClaimError);
-broken!(OpenError, TableError, BuildError, LockError);
+broken!(OpenError, ReadingError, TableError, BuildError, LockError);
 
 impl From<PlanError> for Failure {
     fn from(error: PlanError) -> Self {
@@ -103,7 +103,7 @@ impl From<VerifyError> for Failure {
     fn from(error: VerifyError) -> Self {
         match error {
             VerifyError::What(error) => error.into(),
-            VerifyError::Open(_) | VerifyError::Threads(_) => Self::Broken(error.to_string()),
+            VerifyError::Reading(_) | VerifyError::Threads(_) => Self::Broken(error.to_string()),
         }
     }
 }

@@ -139,17 +139,35 @@ pub struct ChecksumOptions {
     pub ignore_missing: bool,
 }
 
+/// Why checksums could not be computed or tables not compared. A table that is damaged or missing is no such
+/// reason: that is an answer.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadingError {
+    /// Tables could not be looked for.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// A table that could be opened cannot be opened for the second time, as when there are too few file descriptors:
+    /// nothing is known to be wrong with it.
+    #[error("{}: cannot be opened again: {source}", path.display())]
+    Again {
+        /// Its file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
 /// Computes the checksums of all tables, or, with a list, of those that stand in it, and compares them. Without a
 /// list each file is compared with the checksum at its own end, so that no list says of a damaged table
 /// that it is right. Works on the current rayon pool.
 ///
 /// # Errors
-/// A folder that exists but cannot be read.
+/// See [`ReadingError`]; nothing that a table holds is one.
 pub fn checksums(
     options: &ChecksumOptions,
     list: Option<&ChecksumList>,
     progress: &Progress,
-) -> Result<Checksums, OpenError> {
+) -> Result<Checksums, ReadingError> {
     let tables = Tables::open_with(&options.dirs, BlockCache::new(0), options.backend)?;
     let mut found: BTreeMap<String, Result<&Table, String>> = BTreeMap::new();
     let mut report = Checksums::default();
@@ -213,14 +231,14 @@ pub fn checksums(
     let bytes = |table: &Result<&Table, String>| table.as_ref().map_or(0, |table| table.header().file_bytes());
     progress.total.store(found.values().map(bytes).sum(), Relaxed);
     progress.set_step("reading", &"tables");
-    let looks: Vec<Look> = found
+    let looks: Result<Vec<Look>, ReadingError> = found
         .into_par_iter()
         .map(|(path, table)| {
             let expected = listed.get(&path).copied();
             look_at(path, table, expected, progress)
         })
         .collect();
-    for look in looks {
+    for look in looks? {
         report.files.extend(look.file);
         report.differ.extend(look.difference);
     }
@@ -258,11 +276,18 @@ struct Look {
 }
 
 /// Reads one table and says what it holds.
-fn look_at(path: String, table: Result<&Table, String>, expected: Option<FileHash>, progress: &Progress) -> Look {
-    let read = table.and_then(|table| match hash_of(table.path(), progress) {
-        Ok(read) => Ok((table, read)),
-        Err(error) => Err(format!("cannot be read: {error}")),
-    });
+fn look_at(
+    path: String,
+    table: Result<&Table, String>,
+    expected: Option<FileHash>,
+    progress: &Progress,
+) -> Result<Look, ReadingError> {
+    let read = match table {
+        Ok(table) => hash_of(&mut open_again(table.path())?, progress)
+            .map(|read| (table, read))
+            .map_err(|error| format!("cannot be read: {error}")),
+        Err(what) => Err(what),
+    };
     let (file, wrong) = match read {
         Err(what) => (None, Some(what)),
         Ok((table, (hash, bytes))) => {
@@ -288,12 +313,19 @@ fn look_at(path: String, table: Result<&Table, String>, expected: Option<FileHas
         what,
         missing: false,
     });
-    Look { file, difference }
+    Ok(Look { file, difference })
+}
+
+/// Opens the file of a table that has been opened before, to read it from front to back.
+pub(crate) fn open_again(path: &Path) -> Result<File, ReadingError> {
+    File::open(path).map_err(|source| ReadingError::Again {
+        path: path.to_owned(),
+        source,
+    })
 }
 
 /// The hash of a file and its length.
-fn hash_of(path: &Path, progress: &Progress) -> io::Result<(FileHash, u64)> {
-    let mut file = File::open(path)?;
+fn hash_of(file: &mut File, progress: &Progress) -> io::Result<(FileHash, u64)> {
     let mut hasher = blake3::Hasher::new();
     // Long enough for its widest vectors.
     let mut buffer = vec![0; 1 << 17];

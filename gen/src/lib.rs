@@ -45,7 +45,8 @@ mod write;
 
 pub use build::{BuildError, BuildReport, Progress, TableReport, build};
 pub use checksums::{
-    ChecksumList, ChecksumOptions, Checksums, Difference, FileHash, HashedTable, ListError, ListedTable, checksums,
+    ChecksumList, ChecksumOptions, Checksums, Difference, FileHash, HashedTable, ListError, ListedTable, ReadingError,
+    checksums,
 };
 pub use lock::{FolderLock, LockError};
 pub use plan::{BuildOptions, Plan, PlanError, PlannedSlice, PlannedTable, What, WhatError, materials, plan};

@@ -28,12 +28,13 @@ use std::sync::atomic::Ordering::Relaxed;
 use petrov_games::{Colour, Game, Games, Material, Placement, Rulebook, View, with_rulebook};
 use petrov_probe::format::SideParts;
 use petrov_probe::{
-    Backend, BlockCache, DigitOrder, EXTENSION, Metric, OpenError, ProbeError, Prober, Score, SliceIndex, Table,
-    TableError, Tables,
+    Backend, BlockCache, DigitOrder, EXTENSION, Metric, ProbeError, Prober, Score, SliceIndex, Table, TableError,
+    Tables,
 };
 use rayon::prelude::*;
 
 use crate::build::Progress;
+use crate::checksums::{ReadingError, open_again};
 use crate::families::compiled_for_families;
 use crate::plan::{PlanError, What, materials};
 
@@ -127,9 +128,9 @@ pub const MOST_FINDINGS: usize = 1000;
 /// Why a check could not run.
 #[derive(Debug, thiserror::Error)]
 pub enum VerifyError {
-    /// Tables could not be looked for.
+    /// Tables could not be looked for, or copies of one not be compared.
     #[error(transparent)]
-    Open(#[from] OpenError),
+    Reading(#[from] ReadingError),
     /// The request names what has no tables.
     #[error(transparent)]
     What(#[from] PlanError),
@@ -165,19 +166,20 @@ compiled_for_families! {
 }
 
 fn verify_game<G: Game>(game: &G, options: &VerifyOptions, progress: &Progress) -> Result<VerifyReport, VerifyError> {
-    let tables = Tables::open_with(&options.dirs, BlockCache::new(CACHE_BYTES), options.backend)?;
+    let tables =
+        Tables::open_with(&options.dirs, BlockCache::new(CACHE_BYTES), options.backend).map_err(ReadingError::from)?;
     let wanted = options.what.map(|what| materials(game, what)).transpose()?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build()?;
     let depth = options.depth;
-    Ok(pool.install(|| {
-        Check {
+    pool.install(|| {
+        let check = Check {
             game,
             tables: &tables,
             depth,
             progress,
-        }
-        .run(wanted)
-    }))
+        };
+        Ok(check.run(wanted)?)
+    })
 }
 
 struct Check<'a, G> {
@@ -188,7 +190,7 @@ struct Check<'a, G> {
 }
 
 impl<G: Game> Check<'_, G> {
-    fn run(&self, wanted: Option<Vec<Material>>) -> VerifyReport {
+    fn run(&self, wanted: Option<Vec<Material>>) -> Result<VerifyReport, ReadingError> {
         let mut report = VerifyReport::default();
         let finding = |file: &Path, what: String| Finding {
             file: file.to_owned(),
@@ -292,7 +294,7 @@ impl<G: Game> Check<'_, G> {
             self.progress.set_step("comparing", &copy.path().display());
             let wrong = match self.intact(copy) {
                 Err(damage) => Some(damage),
-                Ok(()) => match same_bytes(first.path(), copy.path()) {
+                Ok(()) => match same_bytes(open_again(first.path())?, open_again(copy.path())?) {
                     Ok(true) => None,
                     Ok(false) => Some(format!(
                         "a second table of the same, with other bytes than {}, which is the one that is probed and checked; check this one by itself",
@@ -405,7 +407,7 @@ impl<G: Game> Check<'_, G> {
                 }
             }
         }
-        report
+        Ok(report)
     }
 
     /// Whether the tables of all materials are proved that a material can turn into.
@@ -446,8 +448,8 @@ impl<G: Game> Check<'_, G> {
 }
 
 /// Whether two files hold the same.
-fn same_bytes(one: &Path, other: &Path) -> std::io::Result<bool> {
-    let [mut one, mut other] = [BufReader::new(File::open(one)?), BufReader::new(File::open(other)?)];
+fn same_bytes(one: File, other: File) -> std::io::Result<bool> {
+    let [mut one, mut other] = [one, other].map(BufReader::new);
     loop {
         let (here, there) = (one.fill_buf()?, other.fill_buf()?);
         let length = here.len().min(there.len());
