@@ -688,11 +688,11 @@ fn threads_make_no_difference() {
 /// as if everything had been solved at once.
 #[test]
 fn what_is_there_makes_no_difference() {
-    let lines = "board = \"5x5\"\nstart = \"-\"\ndouble_step = \"start\"\npromote_to = [\"q\", \"n\"]\n";
+    let lines = "board = \"4x5\"\nstart = \"-\"\ndouble_step = \"start\"\npromote_to = [\"q\", \"n\"]\n";
     for game in [
-        with("five-by-five", lines),
+        with("four-by-five", lines),
         with(
-            "five-by-five-giveaway",
+            "four-by-five-giveaway",
             &format!("{lines}goal = \"lose-all\"\ncapture_compulsory = true\nstalemate = \"wins\"\n"),
         ),
     ] {
