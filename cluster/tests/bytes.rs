@@ -211,6 +211,23 @@ fn killed_and_started_again() {
     assert_same(place.path(), alone.path(), &format!("after {kills} kills"));
 }
 
+/// A copy of a game's folder, with that of checkpoints, and the files in it.
+fn copy_of(place: &Path, game: &str) -> (TempDir, Vec<String>) {
+    let copy = TempDir::new().unwrap();
+    let mut files = Vec::new();
+    for folder in [game.to_owned(), format!("{game}/checkpoint")] {
+        std::fs::create_dir(copy.path().join(&folder)).unwrap();
+        for entry in std::fs::read_dir(place.join(&folder)).unwrap().flatten() {
+            if entry.file_type().unwrap().is_file() {
+                let name = entry.file_name().into_string().unwrap();
+                std::fs::copy(entry.path(), copy.path().join(&folder).join(&name)).unwrap();
+                files.push(name);
+            }
+        }
+    }
+    (copy, files)
+}
+
 /// A split unit goes on from the ply that was kept, also with another number of ranks.
 #[test]
 fn a_split_unit_goes_on_from_its_ply() {
@@ -252,18 +269,43 @@ fn a_split_unit_goes_on_from_its_ply() {
         kill_process(rank, Signal::KILL).unwrap();
     }
     assert!(!mpirun.wait().unwrap().success());
-    let mut again = common::cluster(
-        3,
-        &["--tables", &folder, "gen", "english", "KKKvKKK", "--metric", "wld"],
-    );
-    again.args(["--threads", "1", "--split-from", "0"]);
-    let output = common::output(&mut again);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
-    assert!(
-        said.contains("KKKvKKK: unit 0 goes on from a checkpoint at ply "),
-        "{said}"
-    );
+    // A run for another metric in between leaves it alone.
+    let go_on = |ranks: usize, folder: &Path, metric: &str, split: &str| {
+        let folder = folder.display().to_string();
+        let mut again = common::cluster(
+            ranks,
+            &["--tables", &folder, "gen", "english", "KKKvKKK", "--metric", metric],
+        );
+        again.args(["--threads", "1", "--split-from", split]);
+        let output = common::output(&mut again);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{said}");
+        said
+    };
+    let kept = states();
+    go_on(2, place.path(), "dtz", "0");
+    assert_eq!(states(), kept);
+    for name in copy_of(place.path(), "english").1 {
+        if name.contains(".dtz.") {
+            std::fs::remove_file(place.path().join("english").join(name)).unwrap();
+        }
+    }
+    for ranks in [1, 3] {
+        let (copy, _) = copy_of(place.path(), "english");
+        let said = go_on(ranks, copy.path(), "wld", "0");
+        assert!(
+            said.contains("KKKvKKK: unit 0 goes on from a checkpoint at ply "),
+            "{ranks} ranks: {said}"
+        );
+        assert_same(
+            copy.path(),
+            alone.path(),
+            &format!("after {ranks} ranks went on from a ply"),
+        );
+    }
+    // Divided in another way it cannot, and says so.
+    let said = go_on(2, place.path(), "wld", "1000000000");
+    assert!(said.contains("its work is done again"), "{said}");
     assert_same(place.path(), alone.path(), "after going on from a ply");
 }
 

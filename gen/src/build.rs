@@ -15,12 +15,13 @@ use rayon::prelude::*;
 
 use crate::clock::{self, Meter};
 use crate::families::compiled_for_families;
-use crate::plan::{BuildOptions, Pass, Plan, PlannedTable, Step};
+use crate::plan::{BuildOptions, Pass, Plan, PlannedTable, Step, write_dir};
+use crate::ranks::forget_checkpoints;
 use crate::slice::{OnlyRank, SliceSolver};
 use crate::solved::{Side, Solved};
 use crate::table_writer::TableWriter;
 use crate::values::{GAP, Values};
-use crate::write::WriteError;
+use crate::write::{WriteError, remove_all_leftovers};
 
 /// How far a build or a check has come; read it from another thread.
 #[derive(Debug, Default)]
@@ -200,6 +201,9 @@ fn build_tables<G: Game>(
     progress: &Progress,
 ) -> Result<BuildReport, BuildError> {
     let (start, start_cpu) = (Instant::now(), clock::cpu_seconds());
+    let folder = write_dir(options).join(game.name());
+    // They take room.
+    remove_all_leftovers(&folder);
     check_room(plan, options)?;
     let total = plan
         .passes
@@ -215,6 +219,7 @@ fn build_tables<G: Game>(
         })
     });
     let mut report = report?;
+    forget_checkpoints(&folder, plan, &options.metrics);
     report.peak_memory_bytes = peak;
     report.cpu_seconds = clock::cpu_seconds() - start_cpu;
     report.wall_seconds = start.elapsed().as_secs_f64();
@@ -237,7 +242,7 @@ fn check_room(plan: &Plan, options: &BuildOptions) -> Result<(), BuildError> {
 
 /// Whether there is so much room where tables are written.
 pub(crate) fn check_disk(needed: u64, options: &BuildOptions) -> Result<(), BuildError> {
-    let dir = options.dirs.first().map_or(Path::new("tables"), PathBuf::as_path);
+    let dir = write_dir(options);
     let existing = dir.ancestors().find(|dir| dir.exists()).unwrap_or(Path::new("."));
     let existing = if existing.as_os_str().is_empty() {
         Path::new(".")

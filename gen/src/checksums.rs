@@ -263,7 +263,7 @@ fn listed_path(path: &Path, dirs: &[PathBuf]) -> Option<String> {
 }
 
 /// What is wrong with a table, without the path that stands beside it anyway.
-fn without_path(path: &Path, error: &TableError) -> String {
+pub(crate) fn without_path(path: &Path, error: &TableError) -> String {
     let text = error.to_string();
     let stripped = text.strip_prefix(&format!("{}: ", path.display())).map(str::to_owned);
     stripped.unwrap_or(text)

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use petrov_games::{Army, Bits, Game, Kind, Material, MaterialError, Rulebook, View, with_rulebook};
 use petrov_probe::{
-    DigitOrder, FormatError, Metric, MovingDigit, OpenError, SliceIndex, TableError, Tables, table_path,
+    DigitOrder, FormatError, Metric, MovingDigit, OpenError, SliceIndex, Table, TableError, Tables, table_path,
 };
 
 use crate::build::Progress;
@@ -297,6 +297,23 @@ fn may_be_good(fault: &TableError) -> bool {
     }
 }
 
+/// Nothing, unless a path at which a table is to be written is that of a file which must not be replaced.
+pub(crate) fn left_alone<G: Game>(game: &G, tables: &Tables, path: &Path) -> Result<(), PlanError> {
+    let is_foreign = |table: &Table| table.header().parts().fingerprint != game.fingerprint().bytes();
+    if tables.iter().any(|table| table.path() == path && is_foreign(table)) {
+        return Err(PlanError::Foreign {
+            path: path.to_owned(),
+            game: game.name().to_owned(),
+        });
+    }
+    match tables.faults().find(|(at, _)| *at == path) {
+        Some((_, fault)) if may_be_good(fault) => Err(PlanError::LeftAlone {
+            fault: fault.to_string(),
+        }),
+        _ => Ok(()),
+    }
+}
+
 compiled_for_families! {
     /// Makes the plan for a request: looks which tables are there (and checks
     /// their checksums), and estimates what the others will take.
@@ -320,6 +337,15 @@ fn plan_of<G: Game, R: Rulebook>(
     let tables = Tables::open(&options.dirs)?;
     let mut present = HashMap::new();
     let mut damaged = Vec::new();
+    // Damaged where tables are written: as if there were no other copy, like one whose blocks are damaged.
+    for material in &materials {
+        for &metric in &options.metrics {
+            let path = table_path(write_dir(options), game.name(), *material, metric);
+            if tables.faults().any(|(at, fault)| at == path && !may_be_good(fault)) {
+                present.insert((*material, metric), None);
+            }
+        }
+    }
     for table in tables.iter() {
         let parts = table.header().parts();
         if parts.fingerprint != game.fingerprint().bytes() {
@@ -355,15 +381,7 @@ fn plan_of<G: Game, R: Rulebook>(
         })
         .collect();
     for (material, metric, path) in &missing {
-        let foreign = tables
-            .iter()
-            .any(|table| table.path() == path && table.header().parts().fingerprint != game.fingerprint().bytes());
-        if foreign {
-            return Err(PlanError::Foreign {
-                path: path.clone(),
-                game: game.name().to_owned(),
-            });
-        }
+        left_alone(game, &tables, path)?;
         // Whole, but not what its name says.
         let misnamed = tables.iter().find(|table| {
             let parts = table.header().parts();
@@ -375,11 +393,6 @@ fn plan_of<G: Game, R: Rulebook>(
                 .push(format!("{}: holds {}.{}", path.display(), parts.material, parts.metric));
         }
         if let Some((_, fault)) = tables.faults().find(|(at, _)| at == path) {
-            if may_be_good(fault) {
-                return Err(PlanError::LeftAlone {
-                    fault: fault.to_string(),
-                });
-            }
             plan.damaged.push(fault.to_string());
         }
     }
@@ -409,6 +422,11 @@ pub(crate) fn plan_with<G: Game, R: Rulebook>(
     ))
 }
 
+/// The folder in which tables are written.
+pub(crate) fn write_dir(options: &BuildOptions) -> &Path {
+    options.dirs.first().map_or(Path::new("tables"), PathBuf::as_path)
+}
+
 fn plan_for<G: Game, R: Rulebook>(
     game: &G,
     rulebook: &R,
@@ -416,10 +434,6 @@ fn plan_for<G: Game, R: Rulebook>(
     options: &BuildOptions,
     present: &Present,
 ) -> Plan {
-    let write_dir = options
-        .dirs
-        .first()
-        .map_or_else(|| Path::new("tables").to_owned(), Clone::clone);
     let mut slices = Vec::new();
     for material in &materials {
         let mut slice = PlannedSlice {
@@ -439,7 +453,7 @@ fn plan_for<G: Game, R: Rulebook>(
                 }),
                 None => slice.missing.push(PlannedTable {
                     metric,
-                    path: table_path(&write_dir, game.name(), *material, metric),
+                    path: table_path(write_dir(options), game.name(), *material, metric),
                 }),
             }
         }

@@ -31,6 +31,7 @@ use std::time::{Duration, Instant};
 use petrov_games::Game;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use checkpoint::forget as forget_checkpoints;
 pub use estimate::{SpreadPlan, SpreadSlice, Way, spread_plan};
 pub use post::Wire;
 

@@ -46,6 +46,9 @@ pub(crate) trait Team: Sync {
     /// The ranks that share each unit's rows.
     fn crew(&self) -> &dyn Crew;
 
+    /// Whether the rows of units are shared, if only by one rank.
+    fn shares_rows(&self) -> bool;
+
     /// Called before a unit whose rows are shared: what was kept of it.
     fn state_of(&self, unit: u64) -> Option<KeptUnit>;
 
@@ -67,6 +70,10 @@ impl Team for OnlyRank {
 
     fn crew(&self) -> &dyn Crew {
         &Alone
+    }
+
+    fn shares_rows(&self) -> bool {
+        false
     }
 
     fn state_of(&self, _: u64) -> Option<KeptUnit> {
@@ -263,13 +270,13 @@ impl<R: Rulebook> Slice<'_, R> {
             .map(|side| side.index.scale(Digit::Standing))
             .sum::<u64>()
             .max(1);
-        let ranks = self.team.crew().ranks();
+        let (ranks, by_rows) = (self.team.crew().ranks(), self.team.shares_rows());
         for level in self.levels() {
             let shared = threads > 1 && level.len() < 2 * threads && unit_positions > TASK_POSITIONS;
             let blocks = (unit_positions / BLOCK_POSITIONS) as usize;
-            if shared || blocks > 1 || ranks > 1 {
+            if shared || blocks > 1 || by_rows {
                 let least = if shared { threads * BLOCKS_PER_THREAD } else { 1 };
-                let least = if ranks > 1 {
+                let least = if by_rows {
                     ranks * threads * BLOCKS_PER_THREAD
                 } else {
                     least
@@ -277,9 +284,9 @@ impl<R: Rulebook> Slice<'_, R> {
                 let mut unit = Unit::new(blocks.max(least));
                 for number in 0..level.len() {
                     let name = level.unit(number);
-                    let state = if ranks > 1 { self.team.state_of(name) } else { None };
+                    let state = if by_rows { self.team.state_of(name) } else { None };
                     done.fetch_add(self.solve_unit(&mut unit, &level, number, state.as_ref())?, Relaxed);
-                    if ranks > 1 {
+                    if by_rows {
                         self.team.unit_done(name);
                     }
                 }

@@ -34,7 +34,7 @@ use petrov_probe::{
 use rayon::prelude::*;
 
 use crate::build::Progress;
-use crate::checksums::{ReadingError, open_again};
+use crate::checksums::{ReadingError, open_again, without_path};
 use crate::families::compiled_for_families;
 use crate::plan::{PlanError, What, materials};
 
@@ -175,6 +175,7 @@ fn verify_game<G: Game>(game: &G, options: &VerifyOptions, progress: &Progress) 
         let check = Check {
             game,
             tables: &tables,
+            dirs: &options.dirs,
             depth,
             progress,
         };
@@ -185,6 +186,7 @@ fn verify_game<G: Game>(game: &G, options: &VerifyOptions, progress: &Progress) 
 struct Check<'a, G> {
     game: &'a G,
     tables: &'a Tables,
+    dirs: &'a [PathBuf],
     depth: Depth,
     progress: &'a Progress,
 }
@@ -247,11 +249,12 @@ impl<G: Game> Check<'_, G> {
         };
         let mut unreadable = BTreeSet::new();
         for (path, error) in self.tables.faults().filter(|(path, _)| !of_others(path)) {
-            report.findings.push(finding(path, error.to_string()));
+            report.findings.push(finding(path, without_path(path, error)));
             unreadable.extend(path.file_name().and_then(OsStr::to_str));
         }
         if found.is_empty() && wanted.is_none() && report.findings.is_empty() {
-            let what = "there is no table of this game".to_owned();
+            let dirs: Vec<String> = self.dirs.iter().map(|dir| dir.display().to_string()).collect();
+            let what = format!("there is no table of this game in {}", dirs.join(", "));
             report.findings.push(finding(Path::new(self.game.name()), what));
         }
         if let Some(wanted) = &wanted {
@@ -421,7 +424,8 @@ impl<G: Game> Check<'_, G> {
 
     /// Whether checksums of the file and of every block are right, and every code has a value.
     fn intact(&self, table: &Table) -> Result<(), String> {
-        table.verify_checksum().map_err(|error| error.to_string())?;
+        let fault = |error| without_path(table.path(), &error);
+        table.verify_checksum().map_err(fault)?;
         let block_bytes = table.header().parts().block_bytes;
         for (number, side) in table.header().sides().iter().enumerate() {
             let blocks = side.block_count(block_bytes);
@@ -433,7 +437,7 @@ impl<G: Game> Check<'_, G> {
                     self.progress.done.fetch_add(codes.len() as u64, Relaxed);
                     Ok::<(), TableError>(())
                 })
-                .map_err(|error| error.to_string())?;
+                .map_err(fault)?;
             if blocks == 0 {
                 self.progress.done.fetch_add(side.entries, Relaxed);
             }

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use petrov_probe::FormatError;
 use petrov_probe::format::{BlockSum, Header, HeaderParts, file_checksum};
 use petrov_probe::pack::{PackError, Packing};
+use petrov_probe::{EXTENSION, FormatError};
 use rayon::prelude::*;
 
 use crate::clock::Meter;
@@ -669,12 +669,24 @@ fn forget(temporary: &Path) {
     unfinished().retain(|path| path != temporary);
 }
 
-/// Removes what killed runs left of one table. A file that another process is writing is locked and stays.
-/// Best effort: a leftover that cannot be removed does no harm.
+/// Removes what killed runs left of any table in a folder.
+pub(crate) fn remove_all_leftovers(folder: &Path) {
+    remove_named(folder, |name| {
+        name.starts_with('.') && name.contains(&format!(".{EXTENSION}.tmp-"))
+    });
+}
+
+/// Removes what killed runs left of one table.
 fn remove_leftovers(folder: &Path, prefix: &str) {
+    remove_named(folder, |name| name.starts_with(prefix));
+}
+
+/// Removes unfinished files with some names. A file that another process is writing is locked and stays.
+/// Best effort: a leftover that cannot be removed does no harm.
+fn remove_named(folder: &Path, is_one: impl Fn(&str) -> bool) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
-        if entry.file_name().to_string_lossy().starts_with(prefix) {
+        if is_one(&entry.file_name().to_string_lossy()) {
             let file = OpenOptions::new().write(true).open(entry.path());
             if file.is_ok_and(|file| file.try_lock().is_ok()) {
                 let _ = fs::remove_file(entry.path());

@@ -5,6 +5,7 @@
 //! about; one that is damaged or of other rules is left out, and its work is
 //! done again.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -15,11 +16,15 @@ use serde::{Deserialize, Serialize};
 
 use super::store::{PageName, Sealed};
 use crate::message;
+use crate::plan::Plan;
 use crate::unit::StateFrame;
 use crate::write::{WriteError, write_file};
 
 const MAGIC: &[u8; 16] = b"petrov state 1\r\n";
 const CHECKSUM_BYTES: usize = 32;
+
+/// The folder of checkpoints in that of a game.
+pub(super) const NAME: &str = "checkpoint";
 
 /// What a file is about.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -122,14 +127,20 @@ impl Folder {
         (found, faults)
     }
 
-    /// Removes all files of a slice, of whatever run.
-    pub(super) fn clear(&self, material: &str, metric: Metric) {
-        let prefix = Self::prefix(material, metric);
+    /// Removes all files of some slices, of whatever run.
+    pub(super) fn clear(&self, slices: &HashSet<(String, Metric)>) {
         let Ok(entries) = fs::read_dir(&self.path) else {
             return;
         };
+        let prefixes: HashSet<String> = (slices.iter())
+            .map(|(material, metric)| Self::prefix(material, *metric))
+            .collect();
         for entry in entries.flatten() {
-            if entry.file_name().to_string_lossy().starts_with(&prefix) {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            // No material has a full stop.
+            let prefix = name.match_indices('.').nth(1).and_then(|(at, _)| name.get(..=at));
+            if prefix.is_some_and(|prefix| prefixes.contains(prefix)) {
                 // Another rank that shares the folder may have been quicker.
                 let _ = fs::remove_file(entry.path());
             }
@@ -140,6 +151,15 @@ impl Folder {
     pub(super) fn remove_if_empty(&self) {
         let _ = fs::remove_dir(&self.path);
     }
+}
+
+/// Removes what runs of several ranks have kept of tables that are finished in a game's folder.
+pub(crate) fn forget(game_folder: &Path, plan: &Plan, metrics: &[Metric]) {
+    let folder = Folder::new(game_folder.join(NAME), 0, 0);
+    let slices = plan.slices.iter().map(|slice| slice.material.to_string());
+    let tables = slices.flat_map(|material| metrics.iter().map(move |metric| (material.clone(), *metric)));
+    folder.clear(&tables.collect());
+    folder.remove_if_empty();
 }
 
 /// What a file is about, and what it holds.

@@ -1,19 +1,23 @@
 //! How a run ends: tables in one folder, and one report.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::PathBuf;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashMap, hash_map};
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use petrov_games::{Game, Material};
-use petrov_probe::{Metric, Tables};
+use petrov_probe::format::FILE_CHECKSUM_BYTES;
+use petrov_probe::{EXTENSION, Metric, Tables};
 use serde::{Deserialize, Serialize};
 
 use super::post::{Failure, Post};
-use super::start::{Groups, Identity, broken, game_folder, lock_folder, run_number};
+use super::start::{Groups, Identity, broken, game_folder, lock_folders, of_plan, run_number};
 use super::{RankReport, SpreadOptions, SpreadReport};
 use crate::build::{BuildReport, Progress, TableReport};
 use crate::message;
-use crate::plan::Plan;
+use crate::plan::{Plan, left_alone};
 
 /// One table as ranks tell each other of it.
 #[derive(Serialize, Deserialize)]
@@ -97,11 +101,16 @@ pub(super) fn collect<G: Game>(game: &G, options: &SpreadOptions, post: &Arc<Pos
     let run = run_number(post);
     let folder = game_folder(game, &options.build);
     let groups = Groups::find(post, &folder, run)?;
-    let _lock = lock_folder(post, &groups, &folder)?;
+    let _lock = lock_folders(post, &groups, &folder, &options.host)?;
+    let collected = bring_together(game, options, post, &groups)?;
+    if !collected.any && post.rank == 0 {
+        return Err(Failure {
+            usage: true,
+            text: format!("no rank has a table of {} in {}", game.name(), folder.display()),
+        });
+    }
     post.meet();
-    let brought = bring_together(game, options, post, &groups)?;
-    post.meet();
-    Ok(brought)
+    Ok(collected.brought)
 }
 
 /// Bytes of a file that are sent at a time.
@@ -116,57 +125,140 @@ struct Parcel {
     last: bool,
 }
 
+/// A table that a rank has.
+#[derive(Serialize, Deserialize)]
+struct Held {
+    /// Name of the file.
+    name: PathBuf,
+    /// The checksum at its end, if that is right, or else what is wrong, with the path.
+    state: Result<[u8; FILE_CHECKSUM_BYTES], String>,
+}
+
+/// The tables of a game in some folders, and those that are damaged. Of several copies the first is taken, as in
+/// probing, but a whole one before a damaged one.
+fn held<G: Game>(game: &G, tables: &Tables, folders: &[PathBuf], post: &Post) -> BTreeMap<PathBuf, (PathBuf, Held)> {
+    let mut held: BTreeMap<PathBuf, (PathBuf, Held)> = BTreeMap::new();
+    let mut add = |path: &Path, state: Result<_, String>| {
+        let in_place = path
+            .parent()
+            .is_some_and(|parent| folders.iter().any(|folder| folder == parent));
+        let Some(name) = path.file_name().filter(|_| in_place).map(PathBuf::from) else {
+            return;
+        };
+        let is_whole = state.is_ok();
+        let one = (
+            path.to_owned(),
+            Held {
+                name: name.clone(),
+                state,
+            },
+        );
+        match held.entry(name) {
+            Entry::Occupied(mut first) if is_whole && first.get().1.state.is_err() => {
+                first.insert(one);
+            }
+            Entry::Occupied(_) => {}
+            Entry::Vacant(place) => {
+                place.insert(one);
+            }
+        }
+    };
+    for table in tables.iter() {
+        let parts = table.header().parts();
+        if parts.fingerprint != game.fingerprint().bytes() {
+            continue;
+        }
+        let name = format!("{}.{}.{EXTENSION}", parts.material, parts.metric);
+        if table.path().file_name().is_some_and(|file| file == name.as_str()) {
+            let sum = table.verify_checksum().map_err(|fault| fault.to_string());
+            add(table.path(), sum.and_then(|()| checksum_at_end(table.path())));
+        } else {
+            post.say(format!(
+                "warning: {}: holds {name}, and is passed over",
+                table.path().display()
+            ));
+        }
+    }
+    for (path, fault) in tables.faults() {
+        add(path, Err(fault.to_string()));
+    }
+    held
+}
+
+/// The checksum that a file ends with.
+fn checksum_at_end(path: &Path) -> Result<[u8; FILE_CHECKSUM_BYTES], String> {
+    let mut sum = [0; FILE_CHECKSUM_BYTES];
+    let read = File::open(path).and_then(|mut file| {
+        file.seek(SeekFrom::End(-(FILE_CHECKSUM_BYTES as i64)))?;
+        file.read_exact(&mut sum)
+    });
+    read.map_err(|error| format!("{}: cannot be read: {error}", path.display()))?;
+    Ok(sum)
+}
+
 /// Brings the tables of a game together in the folder of rank 0.
 pub(super) fn bring_together<G: Game>(
     game: &G,
     options: &SpreadOptions,
     post: &Post,
     groups: &Groups,
-) -> Result<Vec<PathBuf>, Failure> {
+) -> Result<Collected, Failure> {
     let folder = game_folder(game, &options.build);
+    let mut folders: Vec<PathBuf> = (options.build.dirs.iter().map(|dir| dir.join(game.name()))).collect();
+    if folders.is_empty() {
+        folders.push(folder.clone());
+    }
     // Each says what it has, and what of it is damaged.
-    let mut own: Vec<(PathBuf, Option<String>)> = Vec::new();
+    let (mut own, mut tables) = (BTreeMap::new(), None);
     if groups.leads() {
-        let tables = Tables::open(std::slice::from_ref(&folder))?;
-        for table in tables.iter() {
-            let parts = table.header().parts();
-            let Ok(name) = table.path().strip_prefix(&folder) else {
-                continue;
-            };
-            let is_named = name.to_string_lossy() == format!("{}.{}.petrov", parts.material, parts.metric);
-            if parts.fingerprint == game.fingerprint().bytes() && is_named {
-                let fault = table.verify_checksum().err().map(|fault| fault.to_string());
-                own.push((name.to_owned(), fault));
-            }
-        }
-        for (path, fault) in tables.faults() {
-            if let Ok(name) = path.strip_prefix(&folder) {
-                own.push((name.to_owned(), Some(fault.to_string())));
+        let all = Tables::open(&folders)?;
+        own = held(game, &all, &folders, post);
+        tables = Some(all);
+    }
+    let (paths, own): (HashMap<PathBuf, PathBuf>, Vec<Held>) =
+        own.into_iter().map(|(name, (path, held))| ((name, path), held)).unzip();
+    let all = post.gather(&message::encode(&own, &[]));
+    let mut wanted: Vec<(usize, PathBuf)> = Vec::new();
+    let mut there: HashMap<PathBuf, (usize, [u8; FILE_CHECKSUM_BYTES])> = HashMap::new();
+    let (mut damaged, mut faults) = (BTreeMap::<PathBuf, Vec<String>>::new(), Vec::new());
+    for (rank, message) in all.iter().enumerate() {
+        let (tables, _) = message::decode::<Vec<Held>>(message)?;
+        for Held { name, state } in tables {
+            match state {
+                Err(fault) => damaged.entry(name).or_default().push(format!("rank {rank}: {fault}")),
+                Ok(sum) => match there.entry(name.clone()) {
+                    hash_map::Entry::Vacant(place) => {
+                        place.insert((rank, sum));
+                        if rank > 0 {
+                            wanted.push((rank, name));
+                        }
+                    }
+                    hash_map::Entry::Occupied(first) => {
+                        let (first, other) = *first.get();
+                        if other != sum {
+                            let name = name.display();
+                            faults.push(format!(
+                                "{name} of rank {rank} is another table than that of rank {first}, and both are whole"
+                            ));
+                        }
+                    }
+                },
             }
         }
     }
-    let all = post.gather(&message::encode(&own, &[]));
-    let mut wanted: Vec<(usize, PathBuf)> = Vec::new();
-    let mut there = HashSet::new();
-    let mut faults = Vec::new();
-    for (rank, message) in all.iter().enumerate() {
-        let (tables, _) = message::decode::<Vec<(PathBuf, Option<String>)>>(message)?;
-        for (name, fault) in tables {
-            match fault {
-                Some(fault) => faults.push((name, format!("rank {rank}: {fault}"))),
-                None if there.insert(name.clone()) && rank > 0 => wanted.push((rank, name)),
-                None => (),
-            }
+    if let (0, Some(tables)) = (post.rank, &tables) {
+        for (_, name) in &wanted {
+            left_alone(game, tables, &folder.join(name)).map_err(of_plan)?;
         }
     }
     // What nobody has whole.
-    faults.retain(|(name, _)| !there.contains(name));
-    let faults: Vec<String> = faults.into_iter().map(|(_, fault)| fault).collect();
+    damaged.retain(|name, _| !there.contains_key(name));
+    faults.extend(damaged.into_values().map(|faults| faults.join("; ")));
     let mut brought = Vec::new();
     for (rank, name) in wanted {
         let path = folder.join(&name);
         let bytes = if rank == post.rank {
-            std::fs::read(&path)?
+            std::fs::read(paths.get(&name).unwrap_or(&path))?
         } else {
             Vec::new()
         };
@@ -218,17 +310,18 @@ pub(super) fn bring_together<G: Game>(
         brought.push(path);
     }
     if !faults.is_empty() && post.rank == 0 {
-        let count = faults.len();
-        return Err(broken(format!(
-            "rank 0 has all but {count} damaged: {}",
-            faults.join("; ")
-        )));
+        return Err(broken(format!("not brought together: {}", faults.join("; "))));
     }
-    if there.is_empty() && post.rank == 0 {
-        return Err(Failure {
-            usage: true,
-            text: format!("no rank has a table of {} in {}", game.name(), folder.display()),
-        });
-    }
-    Ok(brought)
+    Ok(Collected {
+        brought,
+        any: !there.is_empty(),
+    })
+}
+
+/// What has come of bringing tables together.
+pub(super) struct Collected {
+    /// New files in rank 0's folder.
+    brought: Vec<PathBuf>,
+    /// Whether any rank has a table of the game.
+    any: bool,
 }

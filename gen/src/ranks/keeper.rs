@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -25,6 +26,8 @@ pub(super) struct Keeper {
     slices: Mutex<BTreeMap<(u32, u32), OpenSlice>>,
     closed: Mutex<Vec<(u32, u32)>>,
     folder: Mutex<Option<Folder>>,
+    /// It has been said that there is a checkpoint missing.
+    warned: AtomicBool,
     ends: Mutex<bool>,
     ending: Condvar,
 }
@@ -88,7 +91,8 @@ impl Keeper {
     fn tidy(&self, folder: &Folder, slices: &mut BTreeMap<(u32, u32), OpenSlice>) {
         for closed in std::mem::take(&mut *lock(&self.closed)) {
             if let Some(open) = slices.remove(&closed) {
-                folder.clear(&open.label.material, Metric::ALL[usize::from(open.label.metric)]);
+                let metric = Metric::ALL[usize::from(open.label.metric)];
+                folder.clear(&HashSet::from([(open.label.material, metric)]));
             }
         }
     }
@@ -100,8 +104,17 @@ impl Keeper {
         folder.as_ref().map(|folder| folder.write(label, contents)).transpose()
     }
 
+    /// A checkpoint that cannot be kept costs work only if the run ends; it is no reason to end it.
+    pub(super) fn say_not_kept(&self, post: &Post, error: &WriteError) {
+        if !self.warned.swap(true, Relaxed) {
+            post.say(format!(
+                "warning: no checkpoint of unfinished work: {error}; going on without"
+            ));
+        }
+    }
+
     /// Saves every so often, until [`Keeper::end`] is called.
-    pub(super) fn keep(&self, post: &Post, every: Duration) -> Result<(), WriteError> {
+    pub(super) fn keep(&self, post: &Post, every: Duration) {
         let mut ends = lock(&self.ends);
         while !*ends {
             (ends, _) = self
@@ -110,11 +123,12 @@ impl Keeper {
                 .unwrap_or_else(PoisonError::into_inner);
             if !*ends {
                 drop(ends);
-                self.save(post)?;
+                if let Err(error) = self.save(post) {
+                    self.say_not_kept(post, &error);
+                }
                 ends = lock(&self.ends);
             }
         }
-        Ok(())
     }
 
     /// Nothing more is to be kept: all tables are written.

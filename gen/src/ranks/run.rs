@@ -15,7 +15,7 @@ use super::finish::{bring_reports, bring_together};
 use super::keeper::Keeper;
 use super::post::{Failure, Kind, Order, Post};
 use super::schedule::{self, Way};
-use super::start::{Groups, Identity, Known, broken, game_folder, known, lock_folder, of_plan, run_number};
+use super::start::{Groups, Identity, Known, broken, game_folder, known, lock_folders, of_plan, run_number};
 use super::store::{PageName, Paged, Pages, Sealed};
 use super::team::{RowCrew, SliceTeam, StateFile};
 use super::{RankReport, SpreadOptions, SpreadReport, spread_plan};
@@ -57,9 +57,8 @@ pub(super) fn build<G: Game + 'static>(
     let run = run_number(post);
     let folder = game_folder(game, &options.build);
     let groups = Groups::find(post, &folder, run)?;
-    let _lock = lock_folder(post, &groups, &folder)?;
-    post.meet();
-    let checkpoints = Folder::new(folder.join("checkpoint"), run, post.rank);
+    let _lock = lock_folders(post, &groups, &folder, &options.host)?;
+    let checkpoints = Folder::new(folder.join(checkpoint::NAME), run, post.rank);
     let (known, kept_files) = known(game, what, options, post, &groups, &checkpoints)?;
     let plan = with_rulebook!(game, rulebook => {
         plan::plan_with(game, &**rulebook, what, &options.build, &known.present).map_err(of_plan)?
@@ -83,11 +82,7 @@ pub(super) fn build<G: Game + 'static>(
     keeper.start(checkpoints);
     if let Some(every) = options.checkpoint {
         let (post, keeper) = (post.clone(), keeper.clone());
-        std::thread::spawn(move || {
-            if let Err(error) = keeper.keep(&post, every) {
-                post.order(Order::Fail(error.into()));
-            }
-        });
+        std::thread::spawn(move || keeper.keep(&post, every));
     }
     let total = plan.passes.iter().flat_map(|pass| &pass.steps);
     let total = total.map(|step| (1 + step.write.len() as u64) * plan.slices[step.slice].positions);
@@ -259,7 +254,7 @@ impl<'a, G: Game, R: Rulebook> Runner<'a, G, R> {
                 }
             }
             self.post.say(format!(
-                "{}: {whole} slices solved by one rank each, {loaded} read from tables",
+                "{}: slices solved by one rank each: {whole}, read from tables: {loaded}",
                 pass.metric
             ));
         }
@@ -362,28 +357,26 @@ impl<'a, G: Game, R: Rulebook> Runner<'a, G, R> {
                 self.post.send_sealed(home, name, sealed);
             }
         }
-        // What is kept of slices that are in tables, or come from another metric's,
-        // is of no use.
-        if self.groups.leads() {
-            let folder = Folder::new(game_folder(self.game, &self.options.build).join("checkpoint"), 0, 0);
-            for holdings in &self.known.holdings[self.post.rank..=self.post.rank] {
-                let pages = holdings.pages.iter().map(|there| (&there.material, there.metric));
-                let states = holdings
-                    .states
-                    .iter()
-                    .map(|state| (&state.label.material, state.label.metric));
-                for (material, metric) in pages.chain(states) {
-                    let mine = self
-                        .plan
-                        .slices
-                        .iter()
-                        .any(|slice| slice.material.to_string() == *material);
-                    let done = mine && !places.contains_key(&(material.clone(), metric));
-                    if done {
-                        folder.clear(material, Metric::ALL[usize::from(metric) % Metric::ALL.len()]);
-                    }
-                }
+        for state in &self.known.holdings[self.post.rank].states {
+            let place = places.get(&(state.label.material.clone(), state.label.metric));
+            if place.is_some_and(|(.., way)| !matches!(way, Way::Rows { .. })) {
+                self.post.say(format!(
+                    "{}: kept while units were split by rows; its work is done again",
+                    state.path.display()
+                ));
             }
+        }
+        // What is kept of slices that are in tables, or come from another metric's,
+        // is of no use. Of metrics that were not asked for it may be.
+        if self.groups.leads() {
+            let folder = Folder::new(game_folder(self.game, &self.options.build).join(checkpoint::NAME), 0, 0);
+            let materials = self.plan.slices.iter().map(|slice| slice.material.to_string());
+            let tables = materials.flat_map(|material| {
+                let metrics = self.options.build.metrics.iter();
+                metrics.map(move |metric| (material.clone(), *metric))
+            });
+            let done = tables.filter(|(material, metric)| !places.contains_key(&(material.clone(), *metric as u8)));
+            folder.clear(&done.collect());
         }
         self.post.meet();
         Ok(())

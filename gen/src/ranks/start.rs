@@ -16,6 +16,7 @@ use super::team::StateFile;
 use crate::lock::FolderLock;
 use crate::message;
 use crate::plan::{self, BuildOptions, PlanError, Present, What};
+use crate::write::remove_all_leftovers;
 
 impl<E: std::error::Error> From<E> for Failure {
     fn from(error: E) -> Self {
@@ -166,15 +167,33 @@ pub(super) fn run_number(post: &Post) -> u64 {
 }
 
 pub(super) fn game_folder<G: Game>(game: &G, options: &BuildOptions) -> PathBuf {
-    let dir = options.dirs.first().map_or(Path::new("tables"), PathBuf::as_path);
-    dir.join(game.name())
+    plan::write_dir(options).join(game.name())
 }
 
-/// Locks the folder of a group.
-pub(super) fn lock_folder(post: &Post, groups: &Groups, folder: &Path) -> Result<Option<FolderLock>, Failure> {
-    if !groups.leads() {
-        return Ok(None);
+/// Locks the folder of each group, one after the other and in an order that all runs have, so that two of them never
+/// wait for each other. `host` is where this rank works.
+pub(super) fn lock_folders(
+    post: &Post,
+    groups: &Groups,
+    folder: &Path,
+    host: &str,
+) -> Result<Option<FolderLock>, Failure> {
+    let place = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let own = (place.as_os_str().as_encoded_bytes(), host.as_bytes());
+    let places = post.gather(&message::encode(&own, &[]));
+    let mut leaders: Vec<usize> = (0..post.ranks).filter(|rank| groups.leader[*rank] == *rank).collect();
+    leaders.sort_by_key(|rank| (&places[*rank], *rank));
+    let mut lock = None;
+    for leader in leaders {
+        if leader == post.rank {
+            lock = Some(lock_folder(post, folder)?);
+        }
+        post.meet();
     }
+    Ok(lock)
+}
+
+fn lock_folder(post: &Post, folder: &Path) -> Result<FolderLock, Failure> {
     let waiting = || {
         post.say(format!(
             "another petrov builds tables in {}; waiting until it ends",
@@ -182,8 +201,9 @@ pub(super) fn lock_folder(post: &Post, groups: &Groups, folder: &Path) -> Result
         ));
     };
     let lock = FolderLock::of(folder, waiting)?;
+    remove_all_leftovers(folder);
     remove_old_tokens(folder);
-    Ok(Some(lock))
+    Ok(lock)
 }
 
 /// Removes what killed runs have left. Tokens are of use for a moment only.

@@ -87,7 +87,7 @@ impl<'a> RowCrew<'a> {
         }
     }
 
-    /// Nothing can be kept, so the run ends; this thread waits for that.
+    /// What was kept is not to be read any more, so the run ends; this thread waits for that.
     fn fail(&self, text: String) -> ! {
         self.post.order(Order::Fail(Failure { usage: false, text }));
         self.post.wait_for_the_end();
@@ -132,7 +132,7 @@ impl Crew for RowCrew<'_> {
 
     fn keep_state(&self, state: UnitState) {
         let unit = *lock(&self.unit);
-        let mut written = Vec::new();
+        let (mut written, mut whole) = (Vec::new(), true);
         for blocks in state.blocks.chunks(BLOCKS_TO_A_FILE) {
             let label = Label {
                 holds: Holds::State {
@@ -151,14 +151,20 @@ impl Crew for RowCrew<'_> {
                 .collect();
             match self.keeper.save_state(&label, &message::encode(&blocks, &[])) {
                 Ok(path) => written.extend(path),
-                Err(error) => self.fail(error.to_string()),
+                Err(error) => {
+                    self.keeper.say_not_kept(self.post, &error);
+                    whole = false;
+                    break;
+                }
             }
         }
         // Only when every rank has kept its part is the one before needed no
-        // more.
-        self.post.meet();
-        let old = std::mem::replace(&mut *lock(&self.files), written);
-        remove(&old);
+        // more; and a part of one is of no use.
+        let all = self.post.gather(&[u8::from(whole)]);
+        if all.iter().all(|whole| whole == &[1]) {
+            std::mem::swap(&mut *lock(&self.files), &mut written);
+        }
+        remove(&written);
     }
 }
 
@@ -244,6 +250,10 @@ impl Team for SliceTeam<'_> {
         if self.by_rows { &self.crew } else { &Alone }
     }
 
+    fn shares_rows(&self) -> bool {
+        self.by_rows
+    }
+
     fn state_of(&self, unit: u64) -> Option<KeptUnit> {
         *lock(&self.crew.unit) = unit;
         let (frame, files) = self.latest(unit)?;
@@ -293,7 +303,7 @@ impl Team for SliceTeam<'_> {
         // What the unit has come to has to be on disk before its state goes.
         self.post.meet();
         if let Err(error) = self.keeper.save(self.post) {
-            self.crew.fail(error.to_string());
+            self.keeper.say_not_kept(self.post, &error);
         }
         self.post.meet();
         remove(&std::mem::take(&mut *lock(&self.crew.files)));
