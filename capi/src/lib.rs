@@ -73,14 +73,16 @@ pub extern "C" fn petrov_last_error(buffer: *mut c_char, size: usize) -> usize {
 }
 
 /// Opens the tables of a game (`petrov games` lists the names) and writes to `prober`. Files are opened and their
-/// headers read, which takes some 20 microseconds a table; blocks are read when they are probed. A folder that
-/// does not exist holds no tables.
+/// headers read, which takes some 20 microseconds a small table, and some milliseconds one of four pieces, whose symmetries
+/// are worked out: 0.5 seconds and 41 MB for all three metrics of chess. Blocks are read when they are probed. Tables of
+/// other games in the folders are opened, too: name FOLDER/GAME to open this one's alone. A folder that does not exist
+/// holds no tables.
 ///
 /// `options` may be NULL: the default folders, memory maps, 64 MiB of cache.
 ///
 /// Memory: texts are copied; the prober and its cache are freed when it and all its handles are closed.
 /// Threads: any, also at once. Errors: `NULL`, `SIZE`, `ARGUMENT` (game, rule file, options), `TABLE` (a folder cannot be
-/// read, or too few file descriptors), `TOO_MANY`.
+/// read, or too few file descriptors or memory maps), `TOO_MANY`.
 #[unsafe(no_mangle)]
 pub extern "C" fn petrov_open(
     game: *const c_char,
@@ -201,8 +203,8 @@ fn write_filled(place: *mut PetrovFilled, filled: Filled) -> Result<PetrovStatus
 /// be NULL, gets what came of it.
 ///
 /// Memory: up to `bytes` of the cache, until the prober and its handles are closed. Threads: any, also while others
-/// probe. Errors: `SIZE`, `CLOSED`, `ARGUMENT`, `TABLE` (blocks before a damaged one stay, and all others if a whole file is
-/// damaged or another table than its name says).
+/// probe. Errors: `SIZE`, `CLOSED`, `ARGUMENT`, `TABLE` (a damaged table, or a file that is another one than its name says);
+/// after all others have been decoded.
 #[unsafe(no_mangle)]
 pub extern "C" fn petrov_warm(
     prober: PetrovProber,
@@ -223,7 +225,8 @@ pub extern "C" fn petrov_warm(
 /// never needs a search of captures. Takes about 0.2 seconds for a million positions. `filled` may be NULL.
 ///
 /// Memory: up to `bytes`, until the prober and its handles are closed. Threads: any, also while others probe.
-/// Errors: `SIZE`, `CLOSED`, `TABLE`; `NOT_IN_TABLE` with a text if a capture leads to a table that is missing.
+/// Errors: `SIZE`, `CLOSED`, `TABLE`; `NOT_IN_TABLE` with a text if a capture leads to a table that is
+/// missing; after all others have been unpacked.
 #[unsafe(no_mangle)]
 pub extern "C" fn petrov_unpack(
     prober: PetrovProber,

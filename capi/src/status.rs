@@ -12,7 +12,7 @@ use petrov_probe::ProbeError;
 pub enum PetrovStatus {
     /// Done; all output is written.
     Ok = 0,
-    /// No table has the position. Not an error: search on. No text is kept.
+    /// No table has the position. Not an error: search on. Only petrov_best_moves and petrov_unpack keep a text.
     NotInTable = 1,
     /// Captures decide, and no search of them was asked for. Not an error. No text is kept.
     NeedsCaptureSearch = 2,

@@ -157,7 +157,7 @@ pub struct PetrovFilled {
     pub done: u32,
     /// Always 0.
     pub unused: u32,
-    /// Bytes that these take.
+    /// Bytes that these take, and with petrov_warm what fitted of the others.
     pub bytes: u64,
 }
 

@@ -282,6 +282,15 @@ fn run() -> Result<bool, Box<dyn std::error::Error>> {
     };
     let tables = Tables::open(&[folder])?;
     let prober = tables.prober(Games::built_in().draughts(name)?)?;
+    // All that it looks at, so that endings are found, and won within the rules.
+    for metric in [Metric::Wld, Metric::Dtw, Metric::Dtz] {
+        if !prober.limit(metric).admits(2, 2) {
+            return Err(format!(
+                "{folder} has no {metric} tables of four pieces; `petrov --tables {folder} gen {name} 4 --metric wld,dtw,dtz` builds them"
+            )
+            .into());
+        }
+    }
     let games = option("--games", 100)? as u32;
     let depth = option("--depth", 3)?.max(1) as u32;
     let score = play_endings(&prober, games, depth, option("--seed", 1)?)?;

@@ -35,7 +35,8 @@ pub struct CacheStats {
     /// Bytes of decoded blocks held now.
     pub bytes: u64,
     /// Blocks decoded so far because they were not held. Hits are not counted, as counting
-    /// would cost more than the hit: they are the caller's own count of probes less this.
+    /// would cost more than the hit: they are the look-ups less this, of which a probe
+    /// makes one or, for a position with captures, several.
     pub misses: u64,
     /// Blocks dropped so far to make room.
     pub evictions: u64,
@@ -90,7 +91,8 @@ impl Default for BlockCache {
 }
 
 impl BlockCache {
-    /// A cache of at most `budget` bytes of decoded blocks. With 0 every probe decodes its block.
+    /// A cache of at most `budget` bytes of decoded blocks. With 0 it holds nothing: every probe that finds its block
+    /// neither in its [`Handle`](crate::Handle) nor kept by [`Prober::warm`](crate::Prober::warm) decodes it.
     #[must_use]
     pub fn new(budget: u64) -> Self {
         Self {

@@ -1,7 +1,7 @@
 //! Whether a look-up is worth trying.
 
 /// The numbers of pieces that tables of a game and metric have. To be asked in a search before anything
-/// else: two comparisons, nothing is looked up.
+/// else: an addition and three comparisons, nothing is looked up.
 ///
 /// ```
 /// # use petrov_games::Games;

@@ -27,7 +27,9 @@ use crate::unpacked::{Filled, Unpacked};
 #[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
     /// The tables hold nothing of this material.
-    #[error("table {game}/{material}.{metric} is missing in {dirs}; `petrov gen {game} {material}` builds it there")]
+    #[error(
+        "table {game}/{material}.{metric} is missing in {dirs}; `petrov gen {game} {material} --metric {metric}` builds it"
+    )]
     Missing {
         /// The game asked for.
         game: String,
@@ -100,7 +102,7 @@ pub enum ProbeError {
 
 /// A folder or file that could not be read while looking for tables.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot look for tables in {path}: {source}", path = path.display())]
+#[error("cannot look for tables: {path}: {source}", path = path.display())]
 pub struct OpenError {
     path: PathBuf,
     source: std::io::Error,
@@ -150,7 +152,8 @@ impl Tables {
     /// Damaged tables are left out; they are reported when they are asked for, and by [`Tables::faults`].
     ///
     /// # Errors
-    /// A folder that exists but cannot be read, or too few file descriptors ([`Backend::Pread`] keeps one for each table).
+    /// A folder that exists but cannot be read, too few file descriptors ([`Backend::Pread`] keeps one for each table), or
+    /// too few memory maps ([`Backend::Mmap`] has one for each table, and Linux allows 65,530: `vm.max_map_count`).
     pub fn open<P: AsRef<Path>>(dirs: &[P]) -> Result<Self, OpenError> {
         Self::open_with(dirs, BlockCache::default(), Backend::default())
     }
@@ -180,7 +183,7 @@ impl Tables {
         for path in files {
             match Table::open_with(&path, &all.cache, backend) {
                 // Nothing is wrong with this file, nor with those that come after it.
-                Err(TableError::Open { path, source }) if out_of_descriptors(&source) => {
+                Err(TableError::Open { path, source }) if out_of_room(&source) => {
                     return Err(OpenError { path, source });
                 }
                 table => all.add(path, table),
@@ -267,28 +270,32 @@ impl Tables {
             .ok_or_else(|| self.missing(game, material, metric))
     }
 
-    /// Materials and metrics that files of a game go by which are not their tables: damaged, of other rules, or misnamed.
-    fn obstructed(&self, game: &str) -> impl Iterator<Item = (Material, Metric)> {
+    /// All files that go by the name of a table of a game, be it damaged, of other rules or misnamed: those in a
+    /// folder that bears the game's name or holds another table of it, wherever that lies.
+    fn named<G: Game>(&self, game: &G) -> impl Iterator<Item = ((Material, Metric), &Path)> {
+        let is_of_game = |table: &&Table| table.header().parts().fingerprint == game.fingerprint().bytes();
+        let folders: HashSet<&Path> = (self.iter().filter(is_of_game))
+            .filter_map(|table| table.path().parent())
+            .collect();
         let paths = (self.0.faults.keys().map(PathBuf::as_path)).chain(self.iter().map(Table::path));
         paths.filter_map(move |path| {
             let folder = path.parent()?;
-            let ours = folder.file_name()? == game && self.0.dirs.iter().any(|dir| folder.parent() == Some(dir));
+            let ours = folders.contains(folder) || folder.file_name()? == game.name();
             let (name, metric) = path.file_stem()?.to_str()?.split_once('.')?;
             let metric = Metric::ALL.into_iter().find(|known| known.name() == metric)?;
             let material: Material = name.parse().ok()?;
-            (ours && material.to_string() == name).then_some((material, metric))
+            (ours && material.to_string() == name).then_some(((material, metric), path))
         })
     }
 
     /// Why the table of a game, material and metric is not among the usable.
     fn missing<G: Game>(&self, game: &G, material: Material, metric: Metric) -> ProbeError {
-        for dir in &self.0.dirs {
-            let path = table_path(dir, game.name(), material, metric);
-            if let Some(error) = self.0.faults.get(&path) {
+        for (_, path) in self.named(game).filter(|(name, _)| *name == (material, metric)) {
+            if let Some(error) = self.0.faults.get(path) {
                 return ProbeError::Table(error.clone());
             }
             if let Some(table) = self.iter().find(|table| table.path() == path) {
-                let parts = table.header().parts();
+                let (path, parts) = (path.to_owned(), table.header().parts());
                 let found = Fingerprint::from_bytes(parts.fingerprint);
                 if found != game.fingerprint() {
                     return ProbeError::Foreign {
@@ -335,10 +342,10 @@ impl Opened {
     }
 }
 
-/// Whether the process or the system has too many files open: `ENFILE` and `EMFILE`, which have the same numbers on every
-/// system that Rust knows as Unix.
-fn out_of_descriptors(error: &std::io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(23 | 24))
+/// Whether the process or the system has too many files open (`ENFILE`, `EMFILE`), or the process too many memory maps
+/// (`ENOMEM`; Linux allows 65,530). They have the same numbers on every system that Rust knows as Unix.
+fn out_of_room(error: &std::io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(12 | 23 | 24))
 }
 
 /// Folders below one another deeper than this are not tables of ours.
@@ -508,8 +515,8 @@ impl<G: Game> Prober<G> {
     /// blocks are read without locks. Takes 20 to 50 microseconds a block of 64 KiB.
     ///
     /// # Errors
-    /// [`ProbeError::Table`] if a block is damaged; those before it stay. If a whole file is, or is another table than its
-    /// name says, the error comes after all others have been decoded.
+    /// [`ProbeError::Table`] if a block is damaged, or a whole file, or one is another table than its name says; after all
+    /// others have been decoded.
     pub fn warm(&self, metric: Metric, pieces: u8, bytes: u64) -> Result<Filled, ProbeError> {
         with_lookup!(self, lookup => {
             lookup.warm(metric, pieces, bytes).map_err(|fault| lookup.explain(&self.game, fault))
@@ -522,8 +529,8 @@ impl<G: Game> Prober<G> {
     /// fit is probed as before. Probes of other threads go on meanwhile.
     ///
     /// # Errors
-    /// As [`Prober::value`], of a position that a capture leads to; of a file that is no table of its name, after all
-    /// others have been unpacked.
+    /// As [`Prober::value`], of a position of these tables or one that a capture leads to, or of a file that is no table of
+    /// its name; after all others have been unpacked.
     pub fn unpack(&self, pieces: u8, bytes: u64) -> Result<Filled, ProbeError> {
         with_lookup!(self, lookup => {
             lookup.unpack(pieces, bytes).map_err(|fault| lookup.explain(&self.game, fault))
@@ -873,7 +880,7 @@ impl<R: Rulebook> Lookup<R> {
                 what,
             })?;
         }
-        for (material, metric) in tables.obstructed(game.name()) {
+        for ((material, metric), _) in tables.named(game) {
             lookup.obstruct(material, metric);
         }
         Ok(lookup)
@@ -1189,20 +1196,21 @@ impl<R: Rulebook> Lookup<R> {
     /// See [`Prober::warm`].
     pub(crate) fn warm(&self, metric: Metric, pieces: u8, bytes: u64) -> Result<Filled, Fault<Told>> {
         let mut filled = Filled::default();
-        let mut room = bytes;
+        let (mut room, mut fault) = (bytes, None);
         for (_, slot) in self.smallest_first(metric, pieces) {
             if slot.side > 0 {
                 // Both sides to move came with the first.
                 continue;
             }
             filled.asked += 1;
-            let kept = slot.table.keep_blocks(&mut room, &mut Passing);
-            if kept.map_err(|error| Fault::Table(Box::new(error)))? {
-                filled.done += 1;
+            match slot.table.keep_blocks(&mut room, &mut Passing) {
+                Ok(whole) => filled.done += u32::from(whole),
+                Err(error) => fault = fault.or(Some(Fault::Table(Box::new(error)))),
             }
         }
         filled.bytes = bytes - room;
-        self.first_obstructed(metric, pieces).map_or(Ok(filled), Err)
+        let fault = fault.or_else(|| self.first_obstructed(metric, pieces));
+        fault.map_or(Ok(filled), Err)
     }
 
     /// A file of at most so many pieces that is not its table.
@@ -1214,7 +1222,7 @@ impl<R: Rulebook> Lookup<R> {
 
     /// See [`Prober::unpack`].
     pub(crate) fn unpack(&self, pieces: u8, bytes: u64) -> Result<Filled, Fault<Told>> {
-        let mut filled = Filled::default();
+        let (mut filled, mut fault) = (Filled::default(), None);
         let mut reader = Own::default();
         for (_, slot) in self.smallest_first(Metric::Wld, pieces) {
             filled.asked += 1;
@@ -1223,15 +1231,13 @@ impl<R: Rulebook> Lookup<R> {
                 if need > bytes - filled.bytes {
                     continue;
                 }
-                let mut values = Unpacked::new(slot.index.len());
-                for rank in 0..slot.index.len() {
-                    let placement: R::Placement = slot.index.unrank(rank);
-                    if self.rulebook.has_gaps() && !self.rulebook.is_placement(&placement) {
+                let values = match self.unpacked_values(slot, &mut reader) {
+                    Ok(values) => values,
+                    Err(error) => {
+                        fault = fault.or(Some(error));
                         continue;
                     }
-                    let score = self.score::<_, Told>(&placement, Metric::Wld, false, &mut reader)?;
-                    values.set(rank, score.value());
-                }
+                };
                 // Another thread may have done the same work.
                 let _ = slot.unpacked.set(values);
                 self.unpacked.store(true, Relaxed);
@@ -1241,6 +1247,20 @@ impl<R: Rulebook> Lookup<R> {
             filled.bytes += need;
             filled.done += 1;
         }
-        self.first_obstructed(Metric::Wld, pieces).map_or(Ok(filled), Err)
+        let fault = fault.or_else(|| self.first_obstructed(Metric::Wld, pieces));
+        fault.map_or(Ok(filled), Err)
+    }
+
+    fn unpacked_values(&self, slot: &Slot<R::Set>, reader: &mut Own) -> Result<Unpacked, Fault<Told>> {
+        let mut values = Unpacked::new(slot.index.len());
+        for rank in 0..slot.index.len() {
+            let placement: R::Placement = slot.index.unrank(rank);
+            if self.rulebook.has_gaps() && !self.rulebook.is_placement(&placement) {
+                continue;
+            }
+            let score = self.score::<_, Told>(&placement, Metric::Wld, false, reader)?;
+            values.set(rank, score.value());
+        }
+        Ok(values)
     }
 }

@@ -10,7 +10,7 @@ pub struct Filled {
     pub asked: u32,
     /// Those of them that are now in memory as a whole, within the bytes that were allowed.
     pub done: u32,
-    /// Bytes that these take.
+    /// Bytes that these take, and with warm what fitted of the others.
     pub bytes: u64,
 }
 

@@ -136,7 +136,13 @@ fn damaged_tables_are_built_again() {
         bytes[middle] ^= 0x80;
     });
     std::fs::remove_file(path("KKvM.wld.petrov")).unwrap();
-    std::fs::write(path(".KKvM.wld.petrov.tmp-1-0"), "left by a killed program").unwrap();
+    for name in [
+        ".KKvM.wld.petrov.tmp-1-0",
+        ".KvK.wld.petrov.tmp-1-0",
+        ".KKKvK.dtz.petrov.tmp-2-7",
+    ] {
+        std::fs::write(path(name), "left by a killed program").unwrap();
+    }
 
     let damaged = folder.build(&russian, "3", &metrics, 2);
     assert_eq!(damaged.len(), 5, "{damaged:?}");

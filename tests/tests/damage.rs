@@ -9,8 +9,8 @@ use petrov_games::{AnyGame, Colour, Game, Games, Material, Rulebook, with_game, 
 use petrov_gen::{CodeSource, DEFAULT_LEVEL, Depth, What, write_table};
 use petrov_probe::format::{Block, Header, HeaderParts};
 use petrov_probe::{
-    Backend, BlockCache, BlockFault, DigitOrder, FormatError, Metric, ProbeError, Score, SliceIndex, Table, TableError,
-    Tables, table_path,
+    Backend, BlockCache, BlockFault, DigitOrder, FormatError, Metric, Node, ProbeError, Score, SliceIndex, Table,
+    TableError, Tables, table_path,
 };
 use petrov_tests::Folder;
 
@@ -381,10 +381,27 @@ fn handles_name_what_is_in_the_way() {
     for (what, spoil) in spoils {
         let folder = Folder::with(&game, "3", &[Metric::Wld]);
         let dir = folder.path().join("russian");
-        let path = dir.join("KKvK.wld.petrov");
-        spoil(&path, &dir);
-        for backend in Backend::ALL {
-            let tables = Tables::open_with(&[folder.path()], BlockCache::default(), backend).unwrap();
+        spoil(&dir.join("KKvK.wld.petrov"), &dir);
+        // Also where folders lie deeper, are named themselves, or bear another name.
+        std::fs::create_dir(folder.path().join("deep")).unwrap();
+        let places = [
+            ("russian", ""),
+            ("deep/russian", ""),
+            ("deep/flat", ""),
+            ("flat", "flat"),
+        ];
+        let mut dir = dir;
+        for ((place, root), backend) in places
+            .iter()
+            .flat_map(|place| Backend::ALL.map(|backend| (place, backend)))
+        {
+            let moved = folder.path().join(place);
+            std::fs::rename(&dir, &moved).unwrap();
+            dir = moved;
+            let path = dir.join("KKvK.wld.petrov");
+            let what = format!("{what} in {place}");
+            let root = folder.path().join(root);
+            let tables = Tables::open_with(&[&root], BlockCache::default(), backend).unwrap();
             let prober = tables.prober(&game).unwrap();
             let mut handle = prober.handle();
             let file = path.display().to_string();
@@ -397,6 +414,10 @@ fn handles_name_what_is_in_the_way() {
             names_it(warm.unwrap_err());
             assert!(prober.warm(Metric::Wld, 2, u64::MAX).is_ok());
             names_it(prober.unpack(3, u64::MAX).unwrap_err());
+            // All that does not need it is done first.
+            let unpacked = positions(&game, "KMvK".parse().unwrap());
+            let needs_captures = |position| matches!(handle.node(position), Ok(Node::NeedsCaptureSearch));
+            assert!(!unpacked.iter().any(needs_captures), "{what}");
             assert!(prober.limit(Metric::Wld).admits(2, 1));
         }
     }
