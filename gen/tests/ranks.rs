@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use petrov_games::{Game, Games};
 use petrov_gen::{
-    BuildOptions, Progress, SpreadError, SpreadOptions, SpreadReport, What, Wire, build, build_spread, collect_spread,
-    plan,
+    BuildOptions, FolderLock, Progress, SpreadError, SpreadOptions, SpreadReport, What, Wire, build, build_spread,
+    collect_spread, plan,
 };
 use petrov_probe::Metric;
 use petrov_probe::format::{FILE_CHECKSUM_BYTES, file_checksum};
@@ -402,17 +402,19 @@ fn two_runs_do_not_wait_for_each_other() {
     // In any order of ranks.
     let turned: Vec<_> = each.iter().rev().cloned().collect();
     for _ in 0..6 {
-        std::thread::scope(|scope| {
-            let outside = petrov_gen::FolderLock::of(&dirs[1].path().join("russian"), || ()).unwrap();
-            let what: What = "2".parse().unwrap();
-            let runs = [&each, &turned, &each].map(|each| scope.spawn(move || run(game, what, each.clone())));
-            std::thread::sleep(Duration::from_millis(300));
-            drop(outside);
-            for done in runs {
-                let reports = done.join().unwrap();
-                assert!(reports.iter().all(Result::is_ok), "{reports:?}");
-            }
-        });
+        let outside = FolderLock::of(&dirs[1].path().join("russian"), || ()).unwrap();
+        let (done, all) = channel();
+        for each in [&each, &turned, &each] {
+            let (game, each, done) = (game.clone(), each.clone(), done.clone());
+            std::thread::spawn(move || done.send(run(&game, "2".parse().unwrap(), each)));
+        }
+        std::thread::sleep(Duration::from_millis(300));
+        drop(outside);
+        for _ in 0..3 {
+            let reports = all.recv_timeout(Duration::from_secs(60));
+            let reports = reports.expect("runs wait for each other");
+            assert!(reports.iter().all(Result::is_ok), "{reports:?}");
+        }
     }
 }
 
