@@ -396,6 +396,7 @@ impl Clerk<'_> {
                 let (failure, _) = failure?;
                 return Some(self.fail(failure));
             }
+            Some(Kind::Said) => String::from_utf8(message).ok().map(|text| self.post.say(text)),
             Some(Kind::Stop) => return Some(SpreadError::Elsewhere),
             None => None,
         };

@@ -135,7 +135,8 @@ struct Held {
 }
 
 /// The tables of a game in some folders, and those that are damaged. Of several copies the first is taken, as in
-/// probing, but a whole one before a damaged one.
+/// probing, but a whole one before a damaged one; except where rank 0's tables are written, as a damaged one there is
+/// to be replaced.
 fn held<G: Game>(game: &G, tables: &Tables, folders: &[PathBuf], post: &Post) -> BTreeMap<PathBuf, (PathBuf, Held)> {
     let mut held: BTreeMap<PathBuf, (PathBuf, Held)> = BTreeMap::new();
     let mut add = |path: &Path, state: Result<_, String>| {
@@ -145,7 +146,16 @@ fn held<G: Game>(game: &G, tables: &Tables, folders: &[PathBuf], post: &Post) ->
         let Some(name) = path.file_name().filter(|_| in_place).map(PathBuf::from) else {
             return;
         };
+        // What has no name of a table is none of a game's, whatever it is.
+        let mut parts = name.to_str().unwrap_or_default().split('.');
+        if parts
+            .next()
+            .is_none_or(|material| material.parse::<Material>().is_err())
+        {
+            return;
+        }
         let is_whole = state.is_ok();
+        let to_replace = |path: &Path| post.rank == 0 && path.parent() == folders.first().map(PathBuf::as_path);
         let one = (
             path.to_owned(),
             Held {
@@ -154,7 +164,10 @@ fn held<G: Game>(game: &G, tables: &Tables, folders: &[PathBuf], post: &Post) ->
             },
         );
         match held.entry(name) {
-            Entry::Occupied(mut first) if is_whole && first.get().1.state.is_err() => {
+            Entry::Occupied(mut first)
+                if is_whole && first.get().1.state.is_err() && !to_replace(&first.get().0)
+                    || !is_whole && to_replace(path) =>
+            {
                 first.insert(one);
             }
             Entry::Occupied(_) => {}
@@ -173,7 +186,7 @@ fn held<G: Game>(game: &G, tables: &Tables, folders: &[PathBuf], post: &Post) ->
             let sum = table.verify_checksum().map_err(|fault| fault.to_string());
             add(table.path(), sum.and_then(|()| checksum_at_end(table.path())));
         } else {
-            post.say(format!(
+            post.say_of_this_rank(format!(
                 "warning: {}: holds {name}, and is passed over",
                 table.path().display()
             ));

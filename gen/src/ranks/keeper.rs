@@ -107,7 +107,7 @@ impl Keeper {
     /// A checkpoint that cannot be kept costs work only if the run ends; it is no reason to end it.
     pub(super) fn say_not_kept(&self, post: &Post, error: &WriteError) {
         if !self.warned.swap(true, Relaxed) {
-            post.say(format!(
+            post.say_of_this_rank(format!(
                 "warning: no checkpoint of unfinished work: {error}; going on without"
             ));
         }

@@ -59,10 +59,12 @@ pub(super) enum Kind {
     Failed,
     /// The run ends here.
     Stop,
+    /// A line for rank 0's log.
+    Said,
 }
 
 impl Kind {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Part,
         Self::LastPart,
         Self::Ask,
@@ -74,6 +76,7 @@ impl Kind {
         Self::Report,
         Self::Failed,
         Self::Stop,
+        Self::Said,
     ];
 
     pub(super) fn of(message: &mut Vec<u8>) -> Option<Self> {
@@ -167,8 +170,18 @@ impl Post {
         self.order(Order::Send(to, message));
     }
 
+    /// What every rank says, or rank 0 alone: only rank 0's log is read.
     pub(super) fn say(&self, text: String) {
         self.order(Order::Say(text));
+    }
+
+    /// What is so on this rank, and is said on rank 0 whichever it is.
+    pub(super) fn say_of_this_rank(&self, text: String) {
+        if self.rank == 0 {
+            self.say(text);
+        } else {
+            self.send(0, Kind::Said, format!("rank {}: {text}", self.rank).into_bytes());
+        }
     }
 
     pub(super) fn order(&self, order: Order) {

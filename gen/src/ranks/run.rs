@@ -317,7 +317,7 @@ impl<'a, G: Game, R: Rulebook> Runner<'a, G, R> {
                 continue;
             };
             if self.units(step, *way) != *units {
-                self.post.say(format!(
+                self.post.say_of_this_rank(format!(
                     "{}: kept with other options; its work is done again",
                     path.display()
                 ));
@@ -360,7 +360,7 @@ impl<'a, G: Game, R: Rulebook> Runner<'a, G, R> {
         for state in &self.known.holdings[self.post.rank].states {
             let place = places.get(&(state.label.material.clone(), state.label.metric));
             if place.is_some_and(|(.., way)| !matches!(way, Way::Rows { .. })) {
-                self.post.say(format!(
+                self.post.say_of_this_rank(format!(
                     "{}: kept while units were split by rows; its work is done again",
                     state.path.display()
                 ));

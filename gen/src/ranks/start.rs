@@ -195,7 +195,7 @@ pub(super) fn lock_folders(
 
 fn lock_folder(post: &Post, folder: &Path) -> Result<FolderLock, Failure> {
     let waiting = || {
-        post.say(format!(
+        post.say_of_this_rank(format!(
             "another petrov builds tables in {}; waiting until it ends",
             folder.display()
         ));
